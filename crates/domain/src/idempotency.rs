@@ -1,0 +1,43 @@
+//! Idempotency keys: one key, one intention, one answer.
+//!
+//! Owns the form of a key and its scope. Must not know what the intention was: callers give a
+//! fingerprint of the canonical business fields.
+
+use alloc::string::String;
+
+use crate::fault::InvalidValue;
+use crate::id::CustomerId;
+use crate::limits::IDEMPOTENCY_KEY_CHARS_MAX;
+
+/// A key within a business, and within a customer where the caller is one.
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+pub struct OperationKey {
+    /// The calling customer.
+    pub customer: Option<CustomerId>,
+    /// 1 to 255 visible ASCII characters.
+    pub key: String,
+}
+
+/// SHA-256 of the canonical business fields of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct Fingerprint(pub [u8; 32]);
+
+/// Reads the header's value: bare, or quoted as a structured field. Both name the same key.
+pub fn parse_key(header: &str) -> Result<&str, InvalidValue> {
+    const MALFORMED: InvalidValue = InvalidValue::new(
+        "invalid-key",
+        "an idempotency key is 1 to 255 visible ASCII characters",
+    );
+    let header = header.trim_matches(' ');
+    let quoted = header
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    let key = quoted.unwrap_or(header);
+    let visible = key.bytes().all(|c| c.is_ascii_graphic());
+    if key.is_empty() || key.len() > IDEMPOTENCY_KEY_CHARS_MAX || !visible {
+        return Err(MALFORMED);
+    }
+    Ok(key)
+}

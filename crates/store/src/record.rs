@@ -1,0 +1,234 @@
+//! Records: everything that is stored, under one enum, each found by its key.
+//!
+//! Owns keys, versions and unique claims of records. The stored form is the serde form of the
+//! domain types plus [`SCHEMA_VERSION`]; fixtures of old forms stay readable.
+
+use abasto_domain::branch::Branch;
+use abasto_domain::business::Business;
+use abasto_domain::credential::{ApiKey, Member};
+use abasto_domain::customer::Customer;
+use abasto_domain::id::RawId;
+use abasto_domain::idempotency::OperationKey;
+use abasto_domain::number::Series;
+use abasto_domain::order::Order;
+use abasto_domain::product::Product;
+use abasto_domain::stock::{Movement, Place, StockLevel};
+use serde::{Deserialize, Serialize};
+
+use crate::event::Event;
+use crate::verdict::Operation;
+
+/// The version of the stored form that this code writes.
+pub const SCHEMA_VERSION: u16 = 1;
+
+/// A record that is replaced as a whole under a version: one party owns it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "kind", content = "record")]
+pub enum Document {
+    /// A tenant.
+    Business(Business),
+    /// A branch.
+    Branch(Branch),
+    /// A membership.
+    Member(Member),
+    /// An API key.
+    ApiKey(ApiKey),
+    /// A product.
+    Product(Product),
+    /// A customer.
+    Customer(Customer),
+    /// An order.
+    Order(Box<Order>),
+}
+
+/// The kinds of [`Document`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Kind {
+    /// A tenant.
+    Business,
+    /// A branch.
+    Branch,
+    /// A membership.
+    Member,
+    /// An API key.
+    ApiKey,
+    /// A product.
+    Product,
+    /// A customer.
+    Customer,
+    /// An order.
+    Order,
+}
+
+impl Kind {
+    /// All kinds, in the order of their stored numbers.
+    pub const ALL: [Self; 7] = [
+        Self::Business,
+        Self::Branch,
+        Self::Member,
+        Self::ApiKey,
+        Self::Product,
+        Self::Customer,
+        Self::Order,
+    ];
+
+    /// The name, singular.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Business => "business",
+            Self::Branch => "branch",
+            Self::Member => "member",
+            Self::ApiKey => "apiKey",
+            Self::Product => "product",
+            Self::Customer => "customer",
+            Self::Order => "order",
+        }
+    }
+}
+
+/// Which document, within a business.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct DocumentKey {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its id.
+    pub id: RawId,
+}
+
+impl DocumentKey {
+    /// A key.
+    pub fn new(kind: Kind, id: impl Into<RawId>) -> Self {
+        Self {
+            kind,
+            id: id.into(),
+        }
+    }
+}
+
+impl Document {
+    /// Its key.
+    pub fn key(&self) -> DocumentKey {
+        let (kind, id) = match self {
+            Self::Business(record) => (Kind::Business, record.id.0),
+            Self::Branch(record) => (Kind::Branch, record.id.0),
+            Self::Member(record) => (Kind::Member, record.id.0),
+            Self::ApiKey(record) => (Kind::ApiKey, record.id.0),
+            Self::Product(record) => (Kind::Product, record.id.0),
+            Self::Customer(record) => (Kind::Customer, record.id.0),
+            Self::Order(record) => (Kind::Order, record.id.0),
+        };
+        DocumentKey { kind, id }
+    }
+
+    /// Its version.
+    pub fn version(&self) -> i64 {
+        match self {
+            Self::Business(record) => record.stamp.version,
+            Self::Branch(record) => record.stamp.version,
+            Self::Member(record) => record.stamp.version,
+            Self::ApiKey(record) => record.stamp.version,
+            Self::Product(record) => record.stamp.version,
+            Self::Customer(record) => record.stamp.version,
+            Self::Order(record) => record.stamp.version,
+        }
+    }
+
+    /// What no other document of the business may have at the same time.
+    pub fn claims(&self) -> Vec<Claim> {
+        let claim = |rule, value: &str| Claim {
+            rule,
+            value: value.to_owned(),
+        };
+        match self {
+            Self::Business(_) | Self::ApiKey(_) => Vec::new(),
+            Self::Branch(branch) => vec![claim(Unique::BranchCode, branch.code.as_str())],
+            Self::Member(member) if member.active => {
+                vec![claim(Unique::ActiveMember, &member.user_id)]
+            }
+            Self::Member(_) => Vec::new(),
+            Self::Product(product) if product.deleted_at.is_none() => {
+                vec![claim(Unique::Sku, &product.sku)]
+            }
+            Self::Product(_) => Vec::new(),
+            Self::Customer(customer) => {
+                let phone = customer
+                    .phone
+                    .as_deref()
+                    .map(|phone| claim(Unique::Phone, phone));
+                let email = customer.verified_email_key();
+                let email = email.map(|email| claim(Unique::VerifiedEmail, &email));
+                phone.into_iter().chain(email).collect()
+            }
+            // Numbers come from the series of the commit and need no look-up; the unique index
+            // stands behind them.
+            Self::Order(_) => Vec::new(),
+        }
+    }
+}
+
+/// The rules of uniqueness that a caller can run into. Each is a unique index in the catalogue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Unique {
+    /// A branch's code.
+    BranchCode,
+    /// One active membership per user.
+    ActiveMember,
+    /// A sku among products that are not deleted.
+    Sku,
+    /// A customer's phone number.
+    Phone,
+    /// A verified e-mail address, normalised.
+    VerifiedEmail,
+}
+
+/// A value that one document holds under a rule.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Claim {
+    /// The rule.
+    pub rule: Unique,
+    /// The normalised value.
+    pub value: String,
+}
+
+/// A count that a series of order numbers has come to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counter {
+    /// The series.
+    pub series: Series,
+    /// The last number given.
+    pub last: i64,
+}
+
+/// Anything stored, as the full walk of a business yields it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "type", content = "value")]
+pub enum Record {
+    /// A versioned document.
+    Document(Document),
+    /// A stock level.
+    Level(StockLevel),
+    /// A movement.
+    Movement(Movement),
+    /// An event.
+    Event(Event),
+    /// A finished operation under an idempotency key.
+    Operation(Operation),
+    /// A series.
+    Counter(Counter),
+}
+
+/// The identity of a head, as units name it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum HeadKey {
+    /// A document's version.
+    Document(DocumentKey),
+    /// A stock level.
+    Level(Place),
+    /// Who holds a claim.
+    Claim(Claim),
+    /// A series of order numbers.
+    Series(Series),
+    /// A finished operation.
+    Operation(OperationKey),
+}

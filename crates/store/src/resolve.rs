@@ -1,0 +1,286 @@
+//! Deciding a unit against the heads: the one place where blanks are filled.
+//!
+//! Owns order numbers, movement sequences and balances, event sequences, and the order in which
+//! reasons are found: key, staleness, uniqueness, stock. Pure: both adapters and the model call it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use abasto_domain::id::BusinessId;
+use abasto_domain::stock::{Movement, Place, StockChange, StockLevel};
+
+use crate::event::Event;
+use crate::heads::Heads;
+use crate::record::{Document, HeadKey};
+use crate::unit::{Answer, Guard, Put, UnitOfWork};
+use crate::verdict::{Operation, Rejection, Reply, ShortLevel, StockReply, Verdict};
+
+/// What a decided unit writes besides the net levels and series that [`Heads`] keeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Effects {
+    /// Documents, blanks filled, each with the version it replaces (0: none).
+    pub puts: Vec<(Arc<Document>, i64)>,
+    /// Movements, in order.
+    pub movements: Vec<Movement>,
+    /// Events, one per put.
+    pub events: Vec<Event>,
+    /// The record of the key.
+    pub operation: Option<Arc<Operation>>,
+    /// What the caller is told.
+    pub reply: Reply,
+}
+
+/// Decides a unit. On success the heads move on, so that the next unit of the group is decided
+/// against the state this one leaves; otherwise they stay as they were.
+///
+/// Every head that [`UnitOfWork::heads`] names must have been set; one that was not counts as
+/// stale, never as absent.
+pub fn resolve(heads: &mut Heads, unit: &UnitOfWork) -> Result<Effects, Verdict> {
+    check_operation(heads, unit)?;
+    check_guards(heads, unit)?;
+    check_puts(heads, unit)?;
+    let (movements, levels) = move_stock(heads, unit)?;
+    let puts = fill_puts(heads, unit)?;
+    let events = unit
+        .puts
+        .iter()
+        .zip(&puts)
+        .map(|(put, (next, _))| event(unit, put, next));
+    let events = events.collect();
+    let reply = reply(unit, &puts, &movements, &levels);
+    let operation = unit.operation.as_ref().map(|draft| {
+        Arc::new(Operation {
+            business: unit.business,
+            key: draft.key.clone(),
+            fingerprint: draft.fingerprint,
+            reply: reply.clone(),
+            at: unit.at,
+        })
+    });
+    advance(heads, unit, &puts, levels, operation.clone());
+    Ok(Effects {
+        puts,
+        movements,
+        events,
+        operation,
+        reply,
+    })
+}
+
+fn check_operation(heads: &Heads, unit: &UnitOfWork) -> Result<(), Verdict> {
+    let Some(draft) = &unit.operation else {
+        return Ok(());
+    };
+    match heads.operations.get(&(unit.business, draft.key.clone())) {
+        None => Err(Verdict::Stale(HeadKey::Operation(draft.key.clone()))),
+        Some(None) => Ok(()),
+        Some(Some(done)) if done.fingerprint == draft.fingerprint => {
+            Err(Verdict::Replayed(done.reply.clone()))
+        }
+        Some(Some(_)) => Err(Verdict::KeyReused),
+    }
+}
+
+fn check_guards(heads: &Heads, unit: &UnitOfWork) -> Result<(), Verdict> {
+    for guard in &unit.guards {
+        let (found, wanted, key) = match *guard {
+            Guard::Document(key, version) => {
+                let found = heads.documents.get(&(unit.business, key)).copied();
+                (found, version, HeadKey::Document(key))
+            }
+            Guard::Level(place, version) => {
+                let level = heads.levels.get(&(unit.business, place));
+                let found = level.map(|level| level.map_or(0, |level| level.version));
+                (found, version, HeadKey::Level(place))
+            }
+        };
+        if found != Some(wanted) {
+            return Err(Verdict::Stale(key));
+        }
+    }
+    Ok(())
+}
+
+fn check_puts(heads: &Heads, unit: &UnitOfWork) -> Result<(), Verdict> {
+    for put in &unit.puts {
+        let key = put.next.key();
+        let expected = put.base.as_ref().map_or(0, |base| base.version());
+        if heads.documents.get(&(unit.business, key)) != Some(&expected) {
+            return Err(Verdict::Stale(HeadKey::Document(key)));
+        }
+        for claim in put.next.claims() {
+            match heads.claims.get(&(unit.business, claim.clone())) {
+                None => return Err(Verdict::Stale(HeadKey::Claim(claim))),
+                Some(Some(holder)) if *holder != key.id => {
+                    return Err(Verdict::Rejected(Rejection::Taken(claim)));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+type Moved = (Vec<Movement>, BTreeMap<Place, StockLevel>);
+
+/// Applies the changes level by level. Changes that add units to a level come before those that
+/// take some, so that only the sum decides whether a level can take them all.
+fn move_stock(heads: &Heads, unit: &UnitOfWork) -> Result<Moved, Verdict> {
+    let mut changes: Vec<&StockChange> = unit.stock.iter().collect();
+    changes.sort_by_key(|change| (change.place, change.available < 0));
+    let mut levels = BTreeMap::new();
+    let mut movements = Vec::with_capacity(changes.len());
+    let mut short: Vec<ShortLevel> = Vec::new();
+    for change in changes {
+        let place = change.place;
+        let Some(stored) = heads.levels.get(&(unit.business, place)) else {
+            return Err(Verdict::Stale(HeadKey::Level(place)));
+        };
+        let before = levels
+            .get(&place)
+            .copied()
+            .or(*stored)
+            .unwrap_or_else(|| StockLevel::empty(unit.business, place));
+        match before.after(change, unit.at) {
+            Ok(after) => {
+                levels.insert(place, after);
+                movements.push(movement(unit, change, &after));
+            }
+            Err(_) if short.last().is_some_and(|last| last.place == place) => {}
+            Err(why) => short.push(short_level(unit, place, why, *stored)),
+        }
+    }
+    if short.is_empty() {
+        Ok((movements, levels))
+    } else {
+        Err(Verdict::Rejected(Rejection::Short(short)))
+    }
+}
+
+fn short_level(
+    unit: &UnitOfWork,
+    place: Place,
+    why: abasto_domain::stock::Shortage,
+    level: Option<StockLevel>,
+) -> ShortLevel {
+    let changes = || unit.stock.iter().filter(|change| change.place == place);
+    ShortLevel {
+        place,
+        why,
+        level,
+        available: changes()
+            .map(|change| change.available)
+            .fold(0, i64::saturating_add),
+        reserved: changes()
+            .map(|change| change.reserved)
+            .fold(0, i64::saturating_add),
+    }
+}
+
+fn movement(unit: &UnitOfWork, change: &StockChange, after: &StockLevel) -> Movement {
+    Movement {
+        business: unit.business,
+        id: change.id,
+        place: change.place,
+        sequence: after.version,
+        kind: change.kind,
+        available: change.available,
+        reserved: change.reserved,
+        available_after: after.available,
+        reserved_after: after.reserved,
+        operation: change.operation,
+        cause: change.cause.clone(),
+        actor: unit.actor,
+        at: unit.at,
+    }
+}
+
+fn fill_puts(heads: &Heads, unit: &UnitOfWork) -> Result<Vec<(Arc<Document>, i64)>, Verdict> {
+    let mut given = BTreeMap::new();
+    let mut filled = Vec::with_capacity(unit.puts.len());
+    for put in &unit.puts {
+        let mut next = put.next.clone();
+        if let Document::Order(order) = &mut next
+            && order.number.is_blank()
+        {
+            let series = order.number.series.clone();
+            let Some(stored) = heads.series.get(&(unit.business, series.clone())) else {
+                return Err(Verdict::Stale(HeadKey::Series(series)));
+            };
+            let last = given.entry(series).or_insert(*stored);
+            *last += 1;
+            order.number.sequence = *last;
+        }
+        filled.push((
+            Arc::new(next),
+            put.base.as_ref().map_or(0, |base| base.version()),
+        ));
+    }
+    Ok(filled)
+}
+
+fn event(unit: &UnitOfWork, put: &Put, next: &Document) -> Event {
+    Event {
+        business: unit.business,
+        id: put.event.id,
+        subject: next.key(),
+        sequence: next.version(),
+        name: put.event.name.to_owned(),
+        actor: unit.actor,
+        request: unit.request.clone(),
+        at: unit.at,
+        data: put.event.data.clone(),
+    }
+}
+
+fn reply(
+    unit: &UnitOfWork,
+    puts: &[(Arc<Document>, i64)],
+    movements: &[Movement],
+    levels: &BTreeMap<Place, StockLevel>,
+) -> Reply {
+    match &unit.answer {
+        Answer::Unchanged(document) => Reply::Document(document.clone()),
+        Answer::Put(index) if *index < puts.len() => Reply::Document(puts[*index].0.clone()),
+        Answer::Put(_) | Answer::Stock => Reply::Stock(Arc::new(StockReply {
+            movements: movements.to_vec(),
+            levels: levels.values().copied().collect(),
+        })),
+    }
+}
+
+fn advance(
+    heads: &mut Heads,
+    unit: &UnitOfWork,
+    puts: &[(Arc<Document>, i64)],
+    levels: BTreeMap<Place, StockLevel>,
+    operation: Option<Arc<Operation>>,
+) {
+    let business: BusinessId = unit.business;
+    for (put, (next, _)) in unit.puts.iter().zip(puts) {
+        let key = next.key();
+        heads.documents.insert((business, key), next.version());
+        for claim in put.base.iter().flat_map(|base| base.claims()) {
+            heads.claims.insert((business, claim), None);
+        }
+        for claim in next.claims() {
+            heads.claims.insert((business, claim), Some(key.id));
+        }
+        if let Document::Order(order) = &**next
+            && matches!(&put.next, Document::Order(draft) if draft.number.is_blank())
+        {
+            let series = (business, order.number.series.clone());
+            heads.series.insert(series.clone(), order.number.sequence);
+            heads.counted.insert(series);
+        }
+    }
+    for (place, level) in levels {
+        heads.levels.insert((business, place), Some(level));
+        heads.moved.insert((business, place));
+    }
+    if let Some(operation) = operation {
+        heads
+            .operations
+            .insert((business, operation.key.clone()), Some(operation));
+    }
+}

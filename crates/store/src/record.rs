@@ -12,7 +12,9 @@ use abasto_domain::idempotency::OperationKey;
 use abasto_domain::number::Series;
 use abasto_domain::order::Order;
 use abasto_domain::product::Product;
+use abasto_domain::stamp::Stamp;
 use abasto_domain::stock::{Movement, Place, StockLevel};
+use abasto_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::event::Event;
@@ -121,17 +123,27 @@ impl Document {
         DocumentKey { kind, id }
     }
 
-    /// Its version.
-    pub fn version(&self) -> i64 {
+    /// Its version and times.
+    pub const fn stamp(&self) -> &Stamp {
         match self {
-            Self::Business(record) => record.stamp.version,
-            Self::Branch(record) => record.stamp.version,
-            Self::Member(record) => record.stamp.version,
-            Self::ApiKey(record) => record.stamp.version,
-            Self::Product(record) => record.stamp.version,
-            Self::Customer(record) => record.stamp.version,
-            Self::Order(record) => record.stamp.version,
+            Self::Business(record) => &record.stamp,
+            Self::Branch(record) => &record.stamp,
+            Self::Member(record) => &record.stamp,
+            Self::ApiKey(record) => &record.stamp,
+            Self::Product(record) => &record.stamp,
+            Self::Customer(record) => &record.stamp,
+            Self::Order(record) => &record.stamp,
         }
+    }
+
+    /// Its version.
+    pub const fn version(&self) -> i64 {
+        self.stamp().version
+    }
+
+    /// When it came to be.
+    pub const fn created_at(&self) -> Timestamp {
+        self.stamp().created_at
     }
 
     /// What no other document of the business may have at the same time.

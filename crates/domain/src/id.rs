@@ -104,6 +104,12 @@ macro_rules! ids {
             }
         }
 
+        impl From<$name> for RawId {
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
+
         impl From<RawId> for $name {
             fn from(raw: RawId) -> Self {
                 Self(raw)

@@ -3,6 +3,8 @@
 //! Owns keys, versions and unique claims of records. The stored form is the serde form of the
 //! domain types plus [`SCHEMA_VERSION`]; fixtures of old forms stay readable.
 
+use std::sync::Arc;
+
 use abasto_domain::branch::Branch;
 use abasto_domain::business::Business;
 use abasto_domain::credential::{ApiKey, Member};
@@ -23,25 +25,44 @@ use crate::verdict::Operation;
 /// The version of the stored form that this code writes.
 pub const SCHEMA_VERSION: u16 = 1;
 
-/// A record that is replaced as a whole under a version: one party owns it.
+/// A record that is replaced as a whole under a version: one party owns it. Shared, so that a clone
+/// is cheap.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind", content = "record")]
 pub enum Document {
     /// A tenant.
-    Business(Business),
+    Business(Arc<Business>),
     /// A branch.
-    Branch(Branch),
+    Branch(Arc<Branch>),
     /// A membership.
-    Member(Member),
+    Member(Arc<Member>),
     /// An API key.
-    ApiKey(ApiKey),
+    ApiKey(Arc<ApiKey>),
     /// A product.
-    Product(Product),
+    Product(Arc<Product>),
     /// A customer.
-    Customer(Customer),
+    Customer(Arc<Customer>),
     /// An order.
-    Order(Box<Order>),
+    Order(Arc<Order>),
 }
+
+macro_rules! from_shared {
+    ($($kind:ident),* $(,)?) => {$(
+        impl From<Arc<$kind>> for Document {
+            fn from(record: Arc<$kind>) -> Self {
+                Self::$kind(record)
+            }
+        }
+
+        impl From<$kind> for Document {
+            fn from(record: $kind) -> Self {
+                Self::$kind(Arc::new(record))
+            }
+        }
+    )*};
+}
+
+from_shared!(Business, Branch, Member, ApiKey, Product, Customer, Order);
 
 /// The kinds of [`Document`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

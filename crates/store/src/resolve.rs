@@ -19,7 +19,7 @@ use crate::verdict::{Operation, Rejection, Reply, ShortLevel, StockReply, Verdic
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Effects {
     /// Documents, blanks filled, each with the version it replaces (0: none).
-    pub puts: Vec<(Arc<Document>, i64)>,
+    pub puts: Vec<(Document, i64)>,
     /// Movements, in order.
     pub movements: Vec<Movement>,
     /// Events, one per put.
@@ -104,7 +104,7 @@ fn check_guards(heads: &Heads, unit: &UnitOfWork) -> Result<(), Verdict> {
 fn check_puts(heads: &Heads, unit: &UnitOfWork) -> Result<(), Verdict> {
     for put in &unit.puts {
         let key = put.next.key();
-        let expected = put.base.as_ref().map_or(0, |base| base.version());
+        let expected = put.base.as_ref().map_or(0, Document::version);
         if heads.documents.get(&(unit.business, key)) != Some(&expected) {
             return Err(Verdict::Stale(HeadKey::Document(key)));
         }
@@ -195,7 +195,7 @@ fn movement(unit: &UnitOfWork, change: &StockChange, after: &StockLevel) -> Move
     }
 }
 
-fn fill_puts(heads: &Heads, unit: &UnitOfWork) -> Result<Vec<(Arc<Document>, i64)>, Verdict> {
+fn fill_puts(heads: &Heads, unit: &UnitOfWork) -> Result<Vec<(Document, i64)>, Verdict> {
     let mut given = BTreeMap::new();
     let mut filled = Vec::with_capacity(unit.puts.len());
     for put in &unit.puts {
@@ -209,11 +209,11 @@ fn fill_puts(heads: &Heads, unit: &UnitOfWork) -> Result<Vec<(Arc<Document>, i64
             };
             let last = given.entry(series).or_insert(*stored);
             *last += 1;
-            order.number.sequence = *last;
+            Arc::make_mut(order).number.sequence = *last;
         }
         filled.push((
             Arc::new(next),
-            put.base.as_ref().map_or(0, |base| base.version()),
+            put.base.as_ref().map_or(0, Document::version),
         ));
     }
     Ok(filled)
@@ -235,7 +235,7 @@ fn event(unit: &UnitOfWork, put: &Put, next: &Document) -> Event {
 
 fn reply(
     unit: &UnitOfWork,
-    puts: &[(Arc<Document>, i64)],
+    puts: &[(Document, i64)],
     movements: &[Movement],
     levels: &BTreeMap<Place, StockLevel>,
 ) -> Reply {
@@ -252,7 +252,7 @@ fn reply(
 fn advance(
     heads: &mut Heads,
     unit: &UnitOfWork,
-    puts: &[(Arc<Document>, i64)],
+    puts: &[(Document, i64)],
     levels: BTreeMap<Place, StockLevel>,
     operation: Option<Arc<Operation>>,
 ) {
@@ -260,13 +260,13 @@ fn advance(
     for (put, (next, _)) in unit.puts.iter().zip(puts) {
         let key = next.key();
         heads.documents.insert((business, key), next.version());
-        for claim in put.base.iter().flat_map(|base| base.claims()) {
+        for claim in put.base.iter().flat_map(Document::claims) {
             heads.claims.insert((business, claim), None);
         }
         for claim in next.claims() {
             heads.claims.insert((business, claim), Some(key.id));
         }
-        if let Document::Order(order) = &**next
+        if let Document::Order(order) = next
             && matches!(&put.next, Document::Order(draft) if draft.number.is_blank())
         {
             let series = (business, order.number.series.clone());

@@ -3,8 +3,6 @@
 //! Owns its form and which heads it touches. A unit is atomic and non-interactive: a test can
 //! record it, a simulator replay it, an adapter put many of them into one commit.
 
-use std::sync::Arc;
-
 use abasto_domain::access::Actor;
 use abasto_domain::id::{BranchId, BusinessId};
 use abasto_domain::idempotency::{Fingerprint, OperationKey};
@@ -61,7 +59,7 @@ pub enum Guard {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Put {
     /// The document that the decision saw; `None` when it makes a new one.
-    pub base: Option<Arc<Document>>,
+    pub base: Option<Document>,
     /// The document after it; its version is the base's plus one.
     pub next: Document,
     /// What happened.
@@ -74,7 +72,7 @@ pub enum Answer {
     /// The document of the put at this index, blanks filled.
     Put(usize),
     /// A document that the unit left as it is.
-    Unchanged(Arc<Document>),
+    Unchanged(Document),
     /// The movements made and the levels they led to.
     Stock,
 }

@@ -57,7 +57,7 @@ pub struct ShortLevel {
 #[serde(rename_all = "camelCase", tag = "type", content = "value")]
 pub enum Reply {
     /// A document as it was then.
-    Document(Arc<Document>),
+    Document(Document),
     /// What a unit did to stock.
     Stock(Arc<StockReply>),
 }

@@ -145,7 +145,7 @@ impl Document {
     }
 
     /// Its version and times.
-    pub const fn stamp(&self) -> &Stamp {
+    pub fn stamp(&self) -> &Stamp {
         match self {
             Self::Business(record) => &record.stamp,
             Self::Branch(record) => &record.stamp,
@@ -158,12 +158,12 @@ impl Document {
     }
 
     /// Its version.
-    pub const fn version(&self) -> i64 {
+    pub fn version(&self) -> i64 {
         self.stamp().version
     }
 
     /// When it came to be.
-    pub const fn created_at(&self) -> Timestamp {
+    pub fn created_at(&self) -> Timestamp {
         self.stamp().created_at
     }
 

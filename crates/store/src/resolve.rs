@@ -211,10 +211,7 @@ fn fill_puts(heads: &Heads, unit: &UnitOfWork) -> Result<Vec<(Document, i64)>, V
             *last += 1;
             Arc::make_mut(order).number.sequence = *last;
         }
-        filled.push((
-            Arc::new(next),
-            put.base.as_ref().map_or(0, Document::version),
-        ));
+        filled.push((next, put.base.as_ref().map_or(0, Document::version)));
     }
     Ok(filled)
 }

@@ -1,0 +1,6 @@
+//! What tests of Abasto run on: the model store and the ways in which a store can fail.
+//!
+//! Owns the reference semantics of the port. Never part of the product.
+#![warn(missing_docs)]
+
+pub mod model;

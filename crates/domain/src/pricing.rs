@@ -13,7 +13,7 @@ use crate::product::Product;
 use crate::quantity::Quantity;
 
 /// So many units of a product, as a caller asks for them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Item {
     /// What.
     pub product: ProductId,

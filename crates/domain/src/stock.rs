@@ -148,7 +148,9 @@ impl MovementKind {
 }
 
 /// Why somebody adjusted stock by hand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum AdjustmentReason {
     /// Goods came in.

@@ -1,0 +1,33 @@
+//! The clock: where every time in Abasto comes from.
+//!
+//! Owns the only reading of the system's clock, and an offset by which tests move it forward.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use abasto_domain::time::Timestamp;
+
+/// The system's clock plus an offset that only ever grows.
+#[derive(Debug, Default)]
+pub struct Clock {
+    offset_ms: AtomicI64,
+}
+
+impl Clock {
+    /// Now.
+    pub fn now(&self) -> Timestamp {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "this module is where time comes from"
+        )]
+        let elapsed = SystemTime::now().duration_since(UNIX_EPOCH);
+        let millis = elapsed.map_or(0, |elapsed| elapsed.as_millis());
+        let millis = i64::try_from(millis).unwrap_or(i64::MAX);
+        Timestamp::from_millis(millis).plus_millis(self.offset_ms.load(Ordering::Relaxed))
+    }
+
+    /// Moves the clock forward by so many milliseconds; negative values are ignored.
+    pub fn advance(&self, by_ms: i64) {
+        self.offset_ms.fetch_add(by_ms.max(0), Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,111 @@
+//! The use cases: read, decide with the pure rules, commit, decide again when stale.
+//!
+//! Owns who may do what when, the clock, the ids and the caches. Must not know HTTP, a driver or
+//! the environment. One file per noun.
+#![warn(missing_docs)]
+
+use std::sync::Arc;
+
+use abasto_domain::id::{BusinessId, RawId};
+use abasto_domain::time::Timestamp;
+use abasto_store::Store;
+use abasto_store::record::{Document, DocumentKey};
+
+mod cache;
+pub mod clock;
+pub mod commit;
+pub mod context;
+pub mod error;
+mod fingerprint;
+pub mod ids;
+pub mod order;
+pub mod order_action;
+mod record;
+pub mod stock;
+pub mod zone;
+
+pub use cache::Freshness;
+pub use commit::Done;
+pub use context::Context;
+pub use error::Error;
+
+/// The use cases over one store. Cheap to clone.
+#[derive(Clone)]
+pub struct Engine {
+    store: Arc<dyn Store>,
+    clock: Arc<clock::Clock>,
+    ids: Arc<ids::IdSource>,
+    documents: Arc<cache::DocumentCache>,
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine").finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    /// The use cases over a store; fails when the system has no randomness.
+    pub fn new(store: Arc<dyn Store>) -> Result<Self, Error> {
+        let ids = ids::IdSource::new();
+        let ids = ids.map_err(|error| Error::Unavailable(error.to_string()))?;
+        Ok(Self {
+            store,
+            clock: Arc::default(),
+            ids: Arc::new(ids),
+            documents: Arc::new(cache::DocumentCache::new()),
+        })
+    }
+
+    /// The clock, for the tests' route that moves it.
+    pub fn clock(&self) -> &clock::Clock {
+        &self.clock
+    }
+
+    /// Why the store is not ready to serve; empty when it is.
+    pub async fn health(&self) -> Result<Vec<String>, Error> {
+        Ok(self.store.health().await?)
+    }
+
+    fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    fn new_id(&self, now: Timestamp) -> RawId {
+        self.ids.next(now)
+    }
+
+    /// Documents by key, from the cache where that will do.
+    async fn read(
+        &self,
+        business: BusinessId,
+        keys: &[DocumentKey],
+        freshness: Freshness,
+    ) -> Result<Vec<Option<Document>>, Error> {
+        let cached = |key: &DocumentKey| match freshness {
+            Freshness::Cached => self.documents.get(business, *key),
+            Freshness::Fresh => None,
+        };
+        let mut found: Vec<Option<Document>> = keys.iter().map(cached).collect();
+        let gaps: Vec<usize> = (0..keys.len())
+            .filter(|&index| found[index].is_none())
+            .collect();
+        if gaps.is_empty() {
+            return Ok(found);
+        }
+        let wanted: Vec<DocumentKey> = gaps.iter().map(|&index| keys[index]).collect();
+        let read = self.store.documents(business, &wanted).await?;
+        for (index, document) in gaps.into_iter().zip(read) {
+            if let Some(document) = document.as_ref().filter(|document| cacheable(document)) {
+                self.documents.put(business, document);
+            }
+            found[index] = document;
+        }
+        Ok(found)
+    }
+}
+
+/// Orders change too often and are read too rarely to be kept.
+fn cacheable(document: &Document) -> bool {
+    !matches!(document, Document::Order(_))
+}

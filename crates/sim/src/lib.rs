@@ -3,4 +3,6 @@
 //! Owns the reference semantics of the port. Never part of the product.
 #![warn(missing_docs)]
 
+pub mod dice;
+pub mod faulty;
 pub mod model;

@@ -1,0 +1,240 @@
+//! A store that fails as real ones do: before and after the commit, late, slow, with old answers.
+//!
+//! Owns what each fault does to a call. Which one comes when is the plan's. It changes nothing
+//! that the store behind it decides.
+
+mod plan;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use abasto_domain::business::Business;
+use abasto_domain::credential::{ApiKey, Member};
+use abasto_domain::id::{ApiKeyId, BusinessId};
+use abasto_domain::idempotency::OperationKey;
+use abasto_domain::number::OrderNumber;
+use abasto_domain::order::Order;
+use abasto_domain::stock::{Place, StockLevel};
+use abasto_store::port::Visitor;
+use abasto_store::query::{Page, Query};
+use abasto_store::record::{Document, DocumentKey, Record};
+use abasto_store::unit::UnitOfWork;
+use abasto_store::verdict::{Operation, Verdict};
+use abasto_store::{Store, StoreError};
+use async_trait::async_trait;
+
+pub use self::plan::{CommitFault, Plan, Rates, ReadFault};
+
+/// Most earlier answers kept for stale reads; beyond it they are forgotten all at once.
+const REMEMBERED_MAX: usize = 100_000;
+
+/// Faults in front of another store.
+pub struct FaultyStore {
+    inner: Arc<dyn Store>,
+    plan: Mutex<Plan>,
+    done: Mutex<Done>,
+    documents: Mutex<Remembered<DocumentKey, Document>>,
+    levels: Mutex<Remembered<Place, StockLevel>>,
+}
+
+type Remembered<K, V> = BTreeMap<(BusinessId, K), Option<V>>;
+
+/// How many faults of each kind were injected.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Done {
+    /// At commits.
+    pub commits: BTreeMap<CommitFault, u64>,
+    /// At reads.
+    pub reads: BTreeMap<ReadFault, u64>,
+}
+
+impl std::fmt::Debug for FaultyStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FaultyStore")
+            .field("plan", &self.plan)
+            .field("done", &self.done)
+            .finish_non_exhaustive()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn gone() -> StoreError {
+    StoreError::Unavailable("injected".to_owned())
+}
+
+impl FaultyStore {
+    /// Puts a plan of faults in front of a store.
+    pub fn new(inner: Arc<dyn Store>, plan: Plan) -> Self {
+        Self {
+            inner,
+            plan: Mutex::new(plan),
+            done: Mutex::default(),
+            documents: Mutex::default(),
+            levels: Mutex::default(),
+        }
+    }
+
+    /// What was injected so far: a test that meant to meet faults asks whether it did.
+    pub fn done(&self) -> Done {
+        lock(&self.done).clone()
+    }
+
+    fn delay(&self) -> Duration {
+        Duration::from_millis(lock(&self.plan).delay_ms())
+    }
+
+    /// Lets a read fail, wait or ask for an old answer.
+    async fn before_read(&self) -> Result<Option<ReadFault>, StoreError> {
+        let fault = lock(&self.plan).read();
+        if let Some(fault) = fault {
+            *lock(&self.done).reads.entry(fault).or_default() += 1;
+        }
+        match fault {
+            Some(ReadFault::Unavailable) => Err(gone()),
+            Some(ReadFault::Slow) => {
+                tokio::time::sleep(self.delay()).await;
+                Ok(fault)
+            }
+            Some(ReadFault::Stale) | None => Ok(fault),
+        }
+    }
+}
+
+/// Gives earlier answers where `fault` asks for them, and remembers fresh ones otherwise.
+fn age<K: Ord + Copy, V: Clone>(
+    remembered: &Mutex<Remembered<K, V>>,
+    business: BusinessId,
+    keys: &[K],
+    fresh: Vec<Option<V>>,
+    fault: Option<ReadFault>,
+) -> Vec<Option<V>> {
+    let mut remembered = lock(remembered);
+    if remembered.len() > REMEMBERED_MAX {
+        remembered.clear();
+    }
+    let answers = keys.iter().zip(fresh).map(|(key, fresh)| {
+        let key = (business, *key);
+        if fault == Some(ReadFault::Stale) {
+            return remembered.get(&key).cloned().unwrap_or(fresh);
+        }
+        remembered.insert(key, fresh.clone());
+        fresh
+    });
+    answers.collect()
+}
+
+#[async_trait]
+impl Store for FaultyStore {
+    async fn commit(&self, unit: UnitOfWork) -> Result<Verdict, StoreError> {
+        let fault = lock(&self.plan).commit();
+        if let Some(fault) = fault {
+            *lock(&self.done).commits.entry(fault).or_default() += 1;
+        }
+        match fault {
+            None => self.inner.commit(unit).await,
+            Some(CommitFault::Overloaded) => Err(StoreError::Overloaded),
+            Some(CommitFault::Unavailable) => Err(gone()),
+            Some(CommitFault::RequestLost) => Err(StoreError::OutcomeUnknown),
+            Some(CommitFault::ReplyLost) => {
+                self.inner.commit(unit).await?;
+                Err(StoreError::OutcomeUnknown)
+            }
+            Some(CommitFault::Late) => {
+                let (inner, delay) = (Arc::clone(&self.inner), self.delay());
+                tokio::spawn(async move {
+                    tokio::time::sleep(delay).await;
+                    inner.commit(unit).await
+                });
+                Err(StoreError::OutcomeUnknown)
+            }
+            Some(CommitFault::Slow) => {
+                tokio::time::sleep(self.delay()).await;
+                self.inner.commit(unit).await
+            }
+        }
+    }
+
+    async fn documents(
+        &self,
+        business: BusinessId,
+        keys: &[DocumentKey],
+    ) -> Result<Vec<Option<Document>>, StoreError> {
+        let fault = self.before_read().await?;
+        let fresh = self.inner.documents(business, keys).await?;
+        Ok(age(&self.documents, business, keys, fresh, fault))
+    }
+
+    async fn levels(
+        &self,
+        business: BusinessId,
+        places: &[Place],
+    ) -> Result<Vec<Option<StockLevel>>, StoreError> {
+        let fault = self.before_read().await?;
+        let fresh = self.inner.levels(business, places).await?;
+        Ok(age(&self.levels, business, places, fresh, fault))
+    }
+
+    async fn operation(
+        &self,
+        business: BusinessId,
+        key: &OperationKey,
+    ) -> Result<Option<Operation>, StoreError> {
+        self.before_read().await?;
+        self.inner.operation(business, key).await
+    }
+
+    async fn order_by_number(
+        &self,
+        business: BusinessId,
+        number: &OrderNumber,
+    ) -> Result<Option<Order>, StoreError> {
+        self.before_read().await?;
+        self.inner.order_by_number(business, number).await
+    }
+
+    async fn products_by_sku(
+        &self,
+        business: BusinessId,
+        skus: &[String],
+    ) -> Result<Vec<Option<Document>>, StoreError> {
+        self.before_read().await?;
+        self.inner.products_by_sku(business, skus).await
+    }
+
+    async fn list(
+        &self,
+        business: BusinessId,
+        query: &Query,
+        page: Page,
+    ) -> Result<Vec<Record>, StoreError> {
+        self.before_read().await?;
+        self.inner.list(business, query, page).await
+    }
+
+    async fn api_key(&self, id: ApiKeyId) -> Result<Option<ApiKey>, StoreError> {
+        self.before_read().await?;
+        self.inner.api_key(id).await
+    }
+
+    async fn memberships(&self, user_id: &str) -> Result<Vec<Member>, StoreError> {
+        self.before_read().await?;
+        self.inner.memberships(user_id).await
+    }
+
+    async fn businesses(&self, page: Page) -> Result<Vec<Business>, StoreError> {
+        self.before_read().await?;
+        self.inner.businesses(page).await
+    }
+
+    async fn walk(&self, business: BusinessId, visitor: Visitor<'_>) -> Result<(), StoreError> {
+        self.inner.walk(business, visitor).await
+    }
+
+    async fn health(&self) -> Result<Vec<String>, StoreError> {
+        self.inner.health().await
+    }
+}

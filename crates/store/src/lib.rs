@@ -7,6 +7,7 @@
 
 pub mod event;
 pub mod heads;
+pub mod index;
 pub mod port;
 pub mod query;
 pub mod record;

@@ -11,15 +11,23 @@ use abasto_domain::time::Timestamp;
 use abasto_store::Store;
 use abasto_store::record::{Document, DocumentKey};
 
+pub mod api_key;
+pub mod branch;
+pub mod business;
 mod cache;
 pub mod clock;
 pub mod commit;
 pub mod context;
+pub mod customer;
+mod document;
 pub mod error;
 mod fingerprint;
 pub mod ids;
+pub mod member;
 pub mod order;
 pub mod order_action;
+pub mod product;
+pub mod product_import;
 mod record;
 pub mod stock;
 pub mod zone;
@@ -36,6 +44,8 @@ pub struct Engine {
     clock: Arc<clock::Clock>,
     ids: Arc<ids::IdSource>,
     documents: Arc<cache::DocumentCache>,
+    keys: api_key::KeyCache,
+    memberships: member::MembershipCache,
 }
 
 impl std::fmt::Debug for Engine {
@@ -54,6 +64,8 @@ impl Engine {
             clock: Arc::default(),
             ids: Arc::new(ids),
             documents: Arc::new(cache::DocumentCache::new()),
+            keys: api_key::key_cache(),
+            memberships: member::membership_cache(),
         })
     }
 

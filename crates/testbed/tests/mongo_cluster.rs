@@ -1,0 +1,115 @@
+//! The replica set does what it says: every fault of a process is seen, and nothing is left behind.
+#![cfg(test)]
+
+use std::io::{BufRead, BufReader};
+use std::net::{SocketAddr, TcpStream};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use abasto_testbed::Error;
+use abasto_testbed::mongo_cluster::{MongoCluster, Plan};
+
+/// Far beyond what anything here takes; a bound, not an expectation.
+const LIMIT: Duration = Duration::from_secs(60);
+
+#[track_caller]
+fn wait(mut reached: impl FnMut() -> bool) {
+    let deadline = Instant::now() + LIMIT;
+    while !reached() {
+        assert!(Instant::now() < deadline, "not reached in time");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn listens(address: SocketAddr) -> bool {
+    TcpStream::connect_timeout(&address, Duration::from_secs(1)).is_ok()
+}
+
+#[test]
+fn three_nodes_survive_every_fault_of_one() {
+    let mut set = MongoCluster::start(3).unwrap();
+    assert_eq!(set.uri().matches("127.0.0.1:").count(), 3);
+
+    let killed = set.wait_primary().unwrap();
+    set.kill(killed).unwrap();
+    assert!(!listens(set.address(killed).unwrap()));
+    wait(|| set.primary().is_some_and(|primary| primary != killed));
+    set.restart(killed).unwrap();
+    set.settle().unwrap();
+
+    let frozen = set.wait_primary().unwrap();
+    set.freeze(frozen).unwrap();
+    // Its socket is open and silent: that is the difference to a killed one.
+    assert!(listens(set.address(frozen).unwrap()));
+    wait(|| set.primary().is_some_and(|primary| primary != frozen));
+    set.thaw(frozen).unwrap();
+    set.settle().unwrap();
+
+    let old = set.wait_primary().unwrap();
+    set.step_down().unwrap();
+    wait(|| set.primary().is_some_and(|primary| primary != old));
+    set.settle().unwrap();
+
+    assert!(matches!(set.kill(3), Err(Error::NoSuchNode(3))));
+}
+
+#[test]
+fn a_dropped_set_leaves_nothing() {
+    let set = MongoCluster::start(1).unwrap();
+    let (address, files) = (set.address(0).unwrap(), set.directory().unwrap().to_owned());
+    assert!(listens(address) && files.is_dir());
+    drop(set);
+    assert!(!listens(address) && !files.exists());
+}
+
+/// Tells this test, started again as a child, to be the process that is killed.
+const HOLD: &str = "ABASTO_TESTBED_HOLD";
+
+#[test]
+fn a_killed_process_leaves_nothing() {
+    if std::env::var_os(HOLD).is_some() {
+        let set = MongoCluster::start(1).unwrap();
+        println!(
+            "\nheld {} {}",
+            set.address(0).unwrap(),
+            set.directory().unwrap().display()
+        );
+        std::thread::sleep(LIMIT);
+        return;
+    }
+    let mut holder = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "a_killed_process_leaves_nothing", "--nocapture"])
+        .env(HOLD, "1")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(holder.stdout.take().unwrap())
+        .lines()
+        .map_while(Result::ok);
+    let line = lines
+        .into_iter()
+        .find_map(|line| line.strip_prefix("held ").map(str::to_owned));
+    let line = line.expect("the child has started a set");
+    let (address, files) = line.split_once(' ').unwrap();
+    let address: SocketAddr = address.parse().unwrap();
+    assert!(listens(address));
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+    wait(|| !listens(address) && !std::path::Path::new(files).exists());
+}
+
+#[test]
+fn a_program_that_is_no_server_is_reported_with_its_words() {
+    let here = tempfile::tempdir().unwrap();
+    let program = here.path().join("mongod");
+    std::fs::write(&program, "#!/bin/sh\necho broken library >&2\nexit 3\n").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&program, mode).unwrap();
+    let started = Plan {
+        program: Some(program),
+        ..Plan::default()
+    }
+    .start();
+    let said = started.expect_err("it cannot start").to_string();
+    assert!(said.contains("broken library"), "{said}");
+}

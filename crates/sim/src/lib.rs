@@ -6,3 +6,6 @@
 pub mod dice;
 pub mod faulty;
 pub mod model;
+
+/// Real replica sets, broken wires and fail points; a crate of its own because the gate needs it.
+pub use abasto_testbed::{fail_point, mongo_cluster, wire, wire_proxy};

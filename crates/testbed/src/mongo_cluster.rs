@@ -3,6 +3,7 @@
 //! Owns the life of the set: start, first primary, faults of processes, end. Every server hangs on
 //! a leash and dies with this process, whatever ends it. Must not know what is stored there.
 
+mod detached;
 mod node;
 mod program;
 mod shared;
@@ -15,6 +16,8 @@ use bson::{Bson, Document, doc};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
+pub use self::detached::Detached;
+use self::detached::Process;
 use self::node::Node;
 pub use self::program::{PROGRAM_VARIABLE, find_program, installed_program};
 pub use self::shared::{URI_VARIABLE, shared_primary, shared_uri};
@@ -113,17 +116,6 @@ impl Plan {
         set.initiate()?;
         Ok(set)
     }
-}
-
-/// A set that outlives this process.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Detached {
-    /// The connection string of the set.
-    pub uri: String,
-    /// The folder that holds the files of all servers.
-    pub directory: PathBuf,
-    /// The process numbers.
-    pub processes: Vec<u32>,
 }
 
 impl MongoCluster {
@@ -305,7 +297,7 @@ impl MongoCluster {
         let uri = self.uri();
         let mut processes = Vec::new();
         for node in &mut self.nodes {
-            processes.extend(node.detach()?);
+            processes.extend(node.detach()?.and_then(Process::living));
         }
         let directory = self.directory.take().map(TempDir::keep).unwrap_or_default();
         Ok(Detached {

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use abasto_testbed::Error;
-use abasto_testbed::mongo_cluster::{MongoCluster, Plan};
+use abasto_testbed::mongo_cluster::{Detached, MongoCluster, Plan};
 
 /// Far beyond what anything here takes; a bound, not an expectation.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -60,6 +60,34 @@ fn a_dropped_set_leaves_nothing() {
     assert!(listens(address) && files.is_dir());
     drop(set);
     assert!(!listens(address) && !files.exists());
+}
+
+#[test]
+fn a_detached_set_is_found_and_stopped_by_its_record() {
+    let set = MongoCluster::start(1).unwrap();
+    let address = set.address(0).unwrap();
+    let here = tempfile::tempdir().unwrap();
+    let record = here.path().join("record");
+    assert!(Detached::load(&record).unwrap().is_none());
+    set.detach().unwrap().save(&record).unwrap();
+    assert!(listens(address));
+    let found = Detached::load(&record).unwrap().unwrap();
+    assert!(found.lives() && found.directory.is_dir());
+
+    // A process that has the number and not the birth is a stranger.
+    let text = std::fs::read_to_string(&record).unwrap();
+    let (head, process) = text.trim_end().rsplit_once('\n').unwrap();
+    let (number, _) = process.split_once(' ').unwrap();
+    let elsewhere = here.path().join("other").display().to_string();
+    let head = head.replace(&found.directory.display().to_string(), &elsewhere);
+    std::fs::write(&record, format!("{head}\n{number} 1\n")).unwrap();
+    let stranger = Detached::load(&record).unwrap().unwrap();
+    assert!(!stranger.lives());
+    stranger.stop().unwrap();
+    assert!(listens(address));
+
+    found.stop().unwrap();
+    assert!(!listens(address) && !found.lives() && !found.directory.exists());
 }
 
 /// Tells this test, started again as a child, to be the process that is killed.

@@ -6,6 +6,8 @@
 
 mod check;
 mod fix;
+mod mongo;
+mod openapi;
 mod step;
 mod test;
 mod tidy;
@@ -31,6 +33,9 @@ enum Command {
     Test,
     /// Repair what tools can repair: format, and lints with a machine-applicable answer.
     Fix,
+    /// A real MongoDB replica set for tests.
+    #[command(subcommand)]
+    Mongo(mongo::Action),
     /// Only the rules on the text of the repository (a few milliseconds).
     Tidy,
 }
@@ -51,6 +56,7 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Check(arguments) => check::run(&root, &arguments),
         Command::Test => test::run(&root),
         Command::Fix => fix::run(&root),
+        Command::Mongo(action) => mongo::run(&action),
         Command::Tidy => tidy::run(&root),
     }
 }

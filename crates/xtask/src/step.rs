@@ -14,15 +14,15 @@ use crate::workspace;
 ///
 /// # Errors
 /// That of `work`, with the name of the step in front.
-pub(crate) fn step(name: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
+pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     eprintln!("── {name}");
     let start = Instant::now();
     let outcome = work();
     let seconds = start.elapsed().as_secs_f64();
     match outcome {
-        Ok(()) => {
+        Ok(made) => {
             eprintln!("── {name}: ok, {seconds:.1} s");
-            Ok(())
+            Ok(made)
         }
         Err(error) => Err(error).with_context(|| format!("{name} failed after {seconds:.1} s")),
     }

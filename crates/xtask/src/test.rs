@@ -4,14 +4,37 @@
 
 use std::path::Path;
 
+use abasto_testbed::mongo_cluster::{PROGRAM_VARIABLE, Plan, URI_VARIABLE};
 use anyhow::Result;
 
-use crate::check::{Deny, gate};
+use crate::check::{Deny, Gate};
+use crate::mongo;
+use crate::step::step;
+
+/// The set that tests share is as large as the smallest one in real use.
+const NODES: usize = 3;
 
 /// Runs the whole gate with the surroundings that its tests need.
 ///
 /// # Errors
-/// The first step that fails.
+/// When the surroundings cannot be made, or the first step that fails.
 pub(crate) fn run(root: &Path) -> Result<()> {
-    gate(root, Deny::WhereInstalled)
+    let program = mongo::install()?;
+    let plan = Plan {
+        nodes: NODES,
+        program: Some(program.clone()),
+        ..Plan::default()
+    };
+    // Lives as long as the tests; dropping it stops the servers.
+    let set = step("replica set", || Ok(plan.start()?))?;
+    let environment = vec![
+        (URI_VARIABLE, set.uri().into()),
+        (PROGRAM_VARIABLE, program.into()),
+    ];
+    Gate {
+        root,
+        deny: Deny::WhereInstalled,
+        environment,
+    }
+    .run()
 }

@@ -170,11 +170,11 @@ impl Node {
     }
 
     /// Lets the process live on without us; its number, for whoever stops it.
-    pub(super) fn detach(&mut self) -> Result<Option<u32>, Error> {
+    pub(super) fn detach(&mut self) -> Result<Option<i32>, Error> {
         let Some(leash) = self.leash.take() else {
             return Ok(None);
         };
-        let server = leash.server.as_raw_nonzero().get().unsigned_abs();
+        let server = leash.server.as_raw_nonzero().get();
         leash.end("detach")?;
         Ok(Some(server))
     }

@@ -9,7 +9,7 @@ use abasto_domain::branch::Branch;
 use abasto_domain::business::Business;
 use abasto_domain::credential::{ApiKey, Member};
 use abasto_domain::customer::Customer;
-use abasto_domain::id::RawId;
+use abasto_domain::id::{BusinessId, RawId};
 use abasto_domain::idempotency::OperationKey;
 use abasto_domain::number::Series;
 use abasto_domain::order::Order;
@@ -144,6 +144,19 @@ impl Document {
         DocumentKey { kind, id }
     }
 
+    /// The tenant.
+    pub fn business(&self) -> BusinessId {
+        match self {
+            Self::Business(record) => record.id,
+            Self::Branch(record) => record.business,
+            Self::Member(record) => record.business,
+            Self::ApiKey(record) => record.business,
+            Self::Product(record) => record.business,
+            Self::Customer(record) => record.business,
+            Self::Order(record) => record.business,
+        }
+    }
+
     /// Its version and times.
     pub fn stamp(&self) -> &Stamp {
         match self {
@@ -249,6 +262,37 @@ pub enum Record {
     Operation(Operation),
     /// A series.
     Counter(Counter),
+}
+
+/// The identity of a record within its business; its order is the order of a walk.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RecordKey {
+    /// A document.
+    Document(DocumentKey),
+    /// A level.
+    Level(Place),
+    /// A movement, by level and sequence.
+    Movement(Place, i64),
+    /// An event, by subject and sequence.
+    Event(DocumentKey, i64),
+    /// A counter.
+    Counter(Series),
+    /// A finished operation.
+    Operation(OperationKey),
+}
+
+impl Record {
+    /// Its identity.
+    pub fn key(&self) -> RecordKey {
+        match self {
+            Self::Document(document) => RecordKey::Document(document.key()),
+            Self::Level(level) => RecordKey::Level(level.place),
+            Self::Movement(movement) => RecordKey::Movement(movement.place, movement.sequence),
+            Self::Event(event) => RecordKey::Event(event.subject, event.sequence),
+            Self::Counter(counter) => RecordKey::Counter(counter.series.clone()),
+            Self::Operation(operation) => RecordKey::Operation(operation.key.clone()),
+        }
+    }
 }
 
 /// The identity of a head, as units name it.

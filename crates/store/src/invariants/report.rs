@@ -163,9 +163,11 @@ impl Code {
             Self::NumberRepeated | Self::NumberGap | Self::CounterDiffers => {
                 Invariant::NumbersWithoutGaps
             }
-            Self::EventGap | Self::EventCount | Self::EventWithoutDocument | Self::EventHistory => {
-                Invariant::HistoryWhole
-            }
+            Self::EventGap
+            | Self::EventCount
+            | Self::EventWithoutDocument
+            | Self::EventHistory
+            | Self::RecordRepeated => Invariant::HistoryWhole,
             Self::LineAmount | Self::TotalAmount => Invariant::AmountsAddUp,
             Self::ForeignRecord | Self::ReferenceMissing => Invariant::ReferencesStayInside,
         }

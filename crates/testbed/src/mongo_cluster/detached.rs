@@ -124,14 +124,15 @@ impl Detached {
 
 /// When the living process of this number began; nothing when there is none.
 fn began(id: i32) -> Option<String> {
-    let ended = |state: &str| matches!(state, "Z" | "X");
     if let Ok(stat) = fs::read_to_string(format!("/proc/{id}/stat")) {
-        // The name in parentheses may hold anything; after it come the state and, as the
-        // twentieth, the time since the system's own start.
+        // The name in parentheses may hold anything; the fields after it are counted from the
+        // third: state, … the number of threads as the 20th, the time of its start as the 22nd.
         let (_, fields) = stat.rsplit_once(')')?;
-        let mut fields = fields.split_whitespace();
-        fields.next().filter(|state| !ended(state))?;
-        return fields.nth(18).map(str::to_owned);
+        let fields: Vec<_> = fields.split_whitespace().collect();
+        let field = |n: usize| fields.get(n - 3).copied();
+        // A dead process whose threads still wind up holds its ports until the last is gone.
+        let ended = field(3)? == "Z" && field(20)?.parse::<u32>().is_ok_and(|threads| threads <= 1);
+        return field(22).filter(|_| !ended).map(str::to_owned);
     }
     let shown = Command::new("ps")
         .args(["-o", "lstart=", "-p"])

@@ -72,18 +72,21 @@ impl Cart {
         entries: impl IntoIterator<Item = (Dot, Entry)>,
         removed: impl IntoIterator<Item = Dot>,
     ) -> Self {
-        let mut delta = Self {
-            entries: Vec::new(),
-            context: Context::from_dots(removed),
-        };
-        for (dot, entry) in entries {
-            let one = Self {
-                entries: Vec::from([(dot, entry)]),
-                context: Context::from_dots([dot]),
-            };
-            delta.join(&one);
-        }
-        delta
+        let mut context = Context::from_dots(removed);
+        let live = entries
+            .into_iter()
+            .filter(|(dot, _)| !context.contains(*dot));
+        let mut entries: Vec<(Dot, Entry)> = live.collect();
+        entries.sort_by_key(|(dot, _)| *dot);
+        entries.dedup_by(|(dot, entry), (kept_dot, kept)| {
+            let is_same = dot == kept_dot;
+            if is_same {
+                *kept = smaller(kept.clone(), entry);
+            }
+            is_same
+        });
+        context.extend(entries.iter().map(|(dot, _)| *dot));
+        Self { entries, context }
     }
 
     /// A change that only uses up a dot, for a number that its device will never send.

@@ -21,12 +21,15 @@ impl Context {
     /// The context of exactly these dots.
     #[must_use]
     pub fn from_dots(dots: impl IntoIterator<Item = Dot>) -> Self {
-        let mut context = Self {
-            vector: Vec::new(),
-            cloud: dots.into_iter().collect(),
-        };
-        context.compact();
+        let mut context = Self::default();
+        context.extend(dots);
         context
+    }
+
+    /// Adds these dots.
+    pub(crate) fn extend(&mut self, dots: impl IntoIterator<Item = Dot>) {
+        self.cloud.extend(dots);
+        self.compact();
     }
 
     /// Parts as the decoder read them; it has checked the two invariants.

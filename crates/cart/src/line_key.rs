@@ -5,7 +5,7 @@
 //! afterwards is an attribute and is not. The key is its own text, so any receiver can read it
 //! without having seen the cart.
 
-use crate::limit::MAX_LINE_KEY_BYTES;
+use crate::limit::{MAX_LINE_KEY_BYTES, MAX_NAME_BYTES};
 use crate::value::{ValueError, is_name};
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -199,10 +199,8 @@ fn is_canonical(text: &str) -> bool {
 }
 
 fn is_product(product: &str) -> bool {
-    is_name(product)
-        && product
-            .bytes()
-            .all(|byte| byte.is_ascii_graphic() && !is_reserved(byte))
+    let is_allowed = |byte: u8| byte.is_ascii_graphic() && !is_reserved(byte);
+    (1..=MAX_NAME_BYTES).contains(&product.len()) && product.bytes().all(is_allowed)
 }
 
 fn are_pairs(pairs: &str) -> bool {

@@ -8,7 +8,6 @@ use crate::hlc::Hlc;
 use crate::limit::MAX_LINE_KEY_BYTES;
 use crate::line_key::LineKey;
 use crate::value::{Name, Quantity, Text};
-use alloc::string::String;
 use alloc::vec::Vec;
 
 pub(super) const VERSION: u8 = 1;
@@ -94,7 +93,10 @@ impl Writer {
 }
 
 fn is_packable(product: &[u8]) -> bool {
-    product.len().is_multiple_of(2) && product.iter().all(|byte| HEX.contains(byte))
+    product.len().is_multiple_of(2)
+        && product
+            .iter()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// The value of a digit that [`is_packable`] accepted.
@@ -218,24 +220,33 @@ impl<'a> Reader<'a> {
 
     pub(super) fn line_key(&mut self) -> Read<LineKey> {
         let head = self.number()?;
-        let len = usize::try_from(head >> 2).unwrap_or(usize::MAX);
-        self.check(len <= MAX_LINE_KEY_BYTES, Fault::Value)?;
+        let (len, is_packed, has_pairs) = (head >> 2, head & 2 != 0, head & 1 != 0);
+        let len = usize::try_from(len).unwrap_or(usize::MAX);
         let product = self.raw(len)?;
-        let mut text = String::with_capacity(len * 2);
-        if head & 2 == 0 {
-            self.check(!is_packable(product), Fault::Value)?;
-            text.push_str(core::str::from_utf8(product).or_else(|_| self.fail(Fault::Value))?);
-        } else {
-            let digits = product.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-            text.extend(digits.map(|digit| char::from(HEX[usize::from(digit)])));
-        }
+        self.check(is_packed || !is_packable(product), Fault::Value)?;
         // A question mark inside the product would move the border between the two parts.
-        self.check(!text.contains('?'), Fault::Value)?;
-        if head & 1 != 0 {
-            text.push('?');
-            text.push_str(self.str()?);
+        self.check(is_packed || !product.contains(&b'?'), Fault::Value)?;
+        if !is_packed && !has_pairs {
+            return self.parse_line_key(product);
         }
-        LineKey::parse(&text).or_else(|_| self.fail(Fault::Value))
+        let mut text = Vec::with_capacity(MAX_LINE_KEY_BYTES);
+        if is_packed {
+            self.check(len <= MAX_LINE_KEY_BYTES, Fault::Value)?;
+            let digits = product.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+            text.extend(digits.map(|digit| HEX[usize::from(digit)]));
+        } else {
+            text.extend_from_slice(product);
+        }
+        if has_pairs {
+            text.push(b'?');
+            text.extend_from_slice(self.blob()?);
+        }
+        self.parse_line_key(&text)
+    }
+
+    fn parse_line_key(&self, text: &[u8]) -> Read<LineKey> {
+        let text = core::str::from_utf8(text).or_else(|_| self.fail(Fault::Value))?;
+        LineKey::parse(text).or_else(|_| self.fail(Fault::Value))
     }
 
     pub(super) fn version(&mut self) -> Read<()> {

@@ -167,10 +167,7 @@ fn sizes() {
         "tag of a line, before signing",
         &tag.encode().len().to_string(),
     );
-    let mut cycles = Shop {
-        cart: Cart::new(),
-        made: 0,
-    };
+    let mut cycles = Shop::new(3);
     for n in 0..30_000 {
         cycles.make(&add(n % 50));
         cycles.make(&Operation::RemoveItem { line: line(n % 50) });
@@ -194,6 +191,7 @@ fn times(lines: u64) {
     let mut other = Shop {
         cart: cart.clone(),
         made: shop.made + 1,
+        ..shop
     };
     other.make(&add(lines + 1));
     let stamp = shop.stamp();

@@ -7,7 +7,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use abasto_testbed::Error;
-use abasto_testbed::mongo_cluster::{Detached, MongoCluster, Plan};
+use abasto_testbed::mongo_cluster::{Detached, Face, MongoCluster, Plan};
+use abasto_testbed::wire::is_primary;
+use abasto_testbed::wire_proxy::Link;
 
 /// Far beyond what anything here takes; a bound, not an expectation.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -88,6 +90,33 @@ fn a_detached_set_is_found_and_stopped_by_its_record() {
 
     found.stop().unwrap();
     assert!(!listens(address) && !found.lives() && !found.directory.exists());
+}
+
+#[test]
+fn members_known_by_their_proxies_can_be_parted() {
+    let plan = Plan {
+        nodes: 3,
+        face: Face::Proxied,
+        ..Plan::default()
+    };
+    let set = plan.start().unwrap();
+    for proxy in set.proxies() {
+        assert!(
+            set.uri().contains(&proxy.address().to_string()),
+            "{}",
+            set.uri()
+        );
+        assert!(proxy.seen("replSetHeartbeat") > 0);
+    }
+    let parted = set.wait_primary().unwrap();
+    set.proxies()[parted].set_link(Link::Cut);
+    let others = (0..3)
+        .filter(|n| *n != parted)
+        .map(|n| set.address(n).unwrap());
+    let others: Vec<_> = others.collect();
+    wait(|| others.iter().any(|other| is_primary(*other)));
+    set.proxies()[parted].set_link(Link::Open);
+    set.settle().unwrap();
 }
 
 /// Tells this test, started again as a child, to be the process that is killed.

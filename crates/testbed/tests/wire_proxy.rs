@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use abasto_testbed::Error;
-use abasto_testbed::mongo_cluster::{Face, Plan, shared_primary};
+use abasto_testbed::mongo_cluster::shared_primary;
 use abasto_testbed::wire::{Connection, Frame};
 use abasto_testbed::wire_proxy::{Fault, Link, Rule, WireProxy};
 use mongodb::bson::{Document, doc};
@@ -253,49 +253,4 @@ fn a_dropped_proxy_lets_nobody_wait() {
     drop(proxy);
     let _answered_or_cut = stream.read_to_end(&mut Vec::new());
     assert!(start.elapsed() < LIMIT);
-}
-
-#[test]
-fn members_known_by_their_proxies_can_be_parted() {
-    let set = Plan {
-        nodes: 3,
-        face: Face::Proxied,
-        ..Plan::default()
-    }
-    .start()
-    .unwrap();
-    let ports: Vec<_> = set
-        .proxies()
-        .iter()
-        .map(|proxy| proxy.address().port())
-        .collect();
-    assert!(
-        ports
-            .iter()
-            .all(|port| set.uri().contains(&port.to_string())),
-        "{}",
-        set.uri()
-    );
-    assert!(
-        set.proxies()
-            .iter()
-            .all(|proxy| proxy.seen("replSetHeartbeat") > 0)
-    );
-
-    let parted = set.wait_primary().unwrap();
-    set.proxies()[parted].set_link(Link::Cut);
-    let deadline = Instant::now() + LIMIT;
-    let others: Vec<_> = (0..3)
-        .filter(|n| *n != parted)
-        .map(|n| set.address(n).unwrap())
-        .collect();
-    while !others
-        .iter()
-        .any(|other| abasto_testbed::wire::is_primary(*other))
-    {
-        assert!(Instant::now() < deadline, "the others elect nobody");
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    set.proxies()[parted].set_link(Link::Open);
-    set.settle().unwrap();
 }

@@ -1,0 +1,206 @@
+-- What Abasto keeps. Ids are 12 bytes, times are milliseconds since 1970 (UTC), money is inside the
+-- records in minor units. An absent value is an empty blob or text, never NULL: a unique index does
+-- not see NULL. Documents are kept whole as JSON in `record`; the columns beside it are what is
+-- filtered, sorted or unique. `answered` says that an operation answered with this very version.
+
+CREATE TABLE businesses (
+    business   BLOB    NOT NULL CHECK (length(business) = 12),
+    id         BLOB    NOT NULL CHECK (length(id) = 12),
+    version    INTEGER NOT NULL CHECK (version >= 1),
+    created_at INTEGER NOT NULL,
+    answered   INTEGER NOT NULL CHECK (answered IN (0, 1)),
+    record     TEXT    NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX uq_businesses_id ON businesses (business, id);
+CREATE INDEX businesses_newest ON businesses (created_at, id);
+
+CREATE TABLE branches (
+    business   BLOB    NOT NULL CHECK (length(business) = 12),
+    id         BLOB    NOT NULL CHECK (length(id) = 12),
+    version    INTEGER NOT NULL CHECK (version >= 1),
+    created_at INTEGER NOT NULL,
+    answered   INTEGER NOT NULL CHECK (answered IN (0, 1)),
+    code       TEXT    NOT NULL CHECK (code <> ''),
+    record     TEXT    NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX uq_branches_id ON branches (business, id);
+CREATE UNIQUE INDEX uq_branches_code ON branches (business, code);
+CREATE INDEX branches_newest ON branches (business, created_at, id);
+
+CREATE TABLE members (
+    business   BLOB    NOT NULL CHECK (length(business) = 12),
+    id         BLOB    NOT NULL CHECK (length(id) = 12),
+    version    INTEGER NOT NULL CHECK (version >= 1),
+    created_at INTEGER NOT NULL,
+    answered   INTEGER NOT NULL CHECK (answered IN (0, 1)),
+    user_id    TEXT    NOT NULL,
+    active     INTEGER NOT NULL CHECK (active IN (0, 1)),
+    record     TEXT    NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX uq_members_id ON members (business, id);
+CREATE UNIQUE INDEX uq_members_active_user ON members (business, user_id) WHERE active = 1;
+CREATE INDEX members_newest ON members (business, created_at, id);
+CREATE INDEX members_by_user ON members (user_id, business) WHERE active = 1;
+
+CREATE TABLE api_keys (
+    business   BLOB    NOT NULL CHECK (length(business) = 12),
+    id         BLOB    NOT NULL CHECK (length(id) = 12),
+    version    INTEGER NOT NULL CHECK (version >= 1),
+    created_at INTEGER NOT NULL,
+    answered   INTEGER NOT NULL CHECK (answered IN (0, 1)),
+    record     TEXT    NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX uq_api_keys_id ON api_keys (id);
+CREATE INDEX api_keys_newest ON api_keys (business, created_at, id);
+
+CREATE TABLE products (
+    business   BLOB    NOT NULL CHECK (length(business) = 12),
+    id         BLOB    NOT NULL CHECK (length(id) = 12),
+    version    INTEGER NOT NULL CHECK (version >= 1),
+    created_at INTEGER NOT NULL,
+    answered   INTEGER NOT NULL CHECK (answered IN (0, 1)),
+    active     INTEGER NOT NULL CHECK (active IN (0, 1)),
+    deleted    INTEGER NOT NULL CHECK (deleted IN (0, 1)),
+    sku        TEXT    NOT NULL,
+    name       TEXT    NOT NULL,
+    record     TEXT    NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX uq_products_id ON products (business, id);
+CREATE UNIQUE INDEX uq_products_sku ON products (business, sku) WHERE deleted = 0;
+CREATE INDEX products_all_newest ON products (business, created_at, id);
+CREATE INDEX products_all_active_newest ON products (business, active, created_at, id);
+CREATE INDEX products_newest ON products (business, created_at, id) WHERE deleted = 0;
+CREATE INDEX products_active_newest ON products (business, active, created_at, id) WHERE deleted = 0;
+
+CREATE TABLE customers (
+    business       BLOB    NOT NULL CHECK (length(business) = 12),
+    id             BLOB    NOT NULL CHECK (length(id) = 12),
+    version        INTEGER NOT NULL CHECK (version >= 1),
+    created_at     INTEGER NOT NULL,
+    answered       INTEGER NOT NULL CHECK (answered IN (0, 1)),
+    phone          TEXT    NOT NULL,
+    verified_email TEXT    NOT NULL,
+    record         TEXT    NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX uq_customers_id ON customers (business, id);
+CREATE UNIQUE INDEX uq_customers_phone ON customers (business, phone) WHERE phone <> '';
+CREATE UNIQUE INDEX uq_customers_verified_email ON customers (business, verified_email)
+    WHERE verified_email <> '';
+CREATE INDEX customers_newest ON customers (business, created_at, id);
+
+CREATE TABLE orders (
+    business   BLOB    NOT NULL CHECK (length(business) = 12),
+    id         BLOB    NOT NULL CHECK (length(id) = 12),
+    version    INTEGER NOT NULL CHECK (version >= 1),
+    created_at INTEGER NOT NULL,
+    answered   INTEGER NOT NULL CHECK (answered IN (0, 1)),
+    branch     BLOB    NOT NULL CHECK (length(branch) = 12),
+    -- The place of the state in its life: 0 pending_payment … 6 cancelled.
+    status     INTEGER NOT NULL CHECK (status BETWEEN 0 AND 6),
+    customer   BLOB    NOT NULL CHECK (length(customer) IN (0, 12)),
+    courier    BLOB    NOT NULL CHECK (length(courier) IN (0, 12)),
+    code       TEXT    NOT NULL,
+    year       INTEGER NOT NULL,
+    sequence   INTEGER NOT NULL CHECK (sequence >= 1),
+    record     TEXT    NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX uq_orders_id ON orders (business, id);
+CREATE UNIQUE INDEX uq_orders_number ON orders (business, code, year, sequence);
+CREATE INDEX orders_newest ON orders (business, created_at, id);
+CREATE INDEX orders_branch_newest ON orders (business, branch, created_at, id);
+CREATE INDEX orders_status_newest ON orders (business, status, created_at, id);
+CREATE INDEX orders_branch_status_newest ON orders (business, branch, status, created_at, id);
+CREATE INDEX orders_customer_newest ON orders (business, customer, created_at, id)
+    WHERE customer <> x'';
+CREATE INDEX orders_courier_newest ON orders (business, courier, created_at, id)
+    WHERE courier <> x'';
+
+-- A version of a document that an operation answered with and that a later one replaced.
+CREATE TABLE past_documents (
+    business BLOB    NOT NULL CHECK (length(business) = 12),
+    kind     INTEGER NOT NULL CHECK (kind BETWEEN 0 AND 6),
+    id       BLOB    NOT NULL CHECK (length(id) = 12),
+    version  INTEGER NOT NULL CHECK (version >= 1),
+    record   TEXT    NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX uq_past_documents_version ON past_documents (business, kind, id, version);
+
+-- The number is short because every movement of the level carries it.
+CREATE TABLE stock_levels (
+    number     INTEGER NOT NULL PRIMARY KEY,
+    business   BLOB    NOT NULL CHECK (length(business) = 12),
+    branch     BLOB    NOT NULL CHECK (length(branch) = 12),
+    product    BLOB    NOT NULL CHECK (length(product) = 12),
+    available  INTEGER NOT NULL CHECK (available BETWEEN 0 AND 1000000000000),
+    reserved   INTEGER NOT NULL CHECK (reserved BETWEEN 0 AND 1000000000000),
+    version    INTEGER NOT NULL CHECK (version >= 1),
+    updated_at INTEGER NOT NULL,
+    v          INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX uq_stock_levels_place ON stock_levels (business, branch, product);
+
+-- Kept in the order of a level's history.
+CREATE TABLE stock_movements (
+    level           INTEGER NOT NULL REFERENCES stock_levels (number),
+    sequence        INTEGER NOT NULL CHECK (sequence >= 1),
+    business        BLOB    NOT NULL CHECK (length(business) = 12),
+    id              BLOB    NOT NULL CHECK (length(id) = 12),
+    -- 0 receipt, 1 adjustment, 2 count, 3 transfer_out, 4 transfer_in, 5 hold, 6 hold_release,
+    -- 7 reservation, 8 release, 9 dispatch, 10 return.
+    kind            INTEGER NOT NULL CHECK (kind BETWEEN 0 AND 10),
+    available       INTEGER NOT NULL,
+    reserved        INTEGER NOT NULL,
+    available_after INTEGER NOT NULL CHECK (available_after >= 0),
+    reserved_after  INTEGER NOT NULL CHECK (reserved_after >= 0),
+    -- Source (12 bytes), step (1), line (2).
+    operation       BLOB    NOT NULL CHECK (length(operation) = 15),
+    order_id        BLOB    NOT NULL CHECK (length(order_id) IN (0, 12)),
+    checkout        BLOB    NOT NULL CHECK (length(checkout) IN (0, 12)),
+    -- JSON with `reason` and `reference`, or empty when there is neither.
+    why             TEXT    NOT NULL,
+    -- One byte for the kind, then the id of a key or a member.
+    actor           BLOB    NOT NULL CHECK (length(actor) IN (1, 13)),
+    at              INTEGER NOT NULL,
+    v               INTEGER NOT NULL,
+    PRIMARY KEY (level, sequence)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX uq_stock_movements_operation ON stock_movements (business, operation);
+
+-- The history and the outbox in one, kept in the order of a document's history.
+CREATE TABLE events (
+    business BLOB    NOT NULL CHECK (length(business) = 12),
+    kind     INTEGER NOT NULL CHECK (kind BETWEEN 0 AND 6),
+    subject  BLOB    NOT NULL CHECK (length(subject) = 12),
+    sequence INTEGER NOT NULL CHECK (sequence >= 1),
+    id       BLOB    NOT NULL CHECK (length(id) = 12),
+    name     TEXT    NOT NULL,
+    actor    BLOB    NOT NULL CHECK (length(actor) IN (1, 13)),
+    request  TEXT    NOT NULL,
+    at       INTEGER NOT NULL,
+    v        INTEGER NOT NULL,
+    data     TEXT    NOT NULL,
+    PRIMARY KEY (business, kind, subject, sequence)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE counters (
+    business BLOB    NOT NULL CHECK (length(business) = 12),
+    code     TEXT    NOT NULL,
+    year     INTEGER NOT NULL,
+    last     INTEGER NOT NULL CHECK (last >= 1),
+    PRIMARY KEY (business, code, year)
+) STRICT, WITHOUT ROWID;
+
+-- Finished operations. The answer is either the version of a document (`kind`, `document`,
+-- `version`; `reply` is empty) or kept here as JSON (`version` is 0).
+CREATE TABLE operations (
+    business    BLOB    NOT NULL CHECK (length(business) = 12),
+    customer    BLOB    NOT NULL CHECK (length(customer) IN (0, 12)),
+    key         TEXT    NOT NULL CHECK (key <> ''),
+    fingerprint BLOB    NOT NULL CHECK (length(fingerprint) = 32),
+    at          INTEGER NOT NULL,
+    kind        INTEGER NOT NULL,
+    document    BLOB    NOT NULL CHECK (length(document) IN (0, 12)),
+    version     INTEGER NOT NULL CHECK (version >= 0),
+    reply       TEXT    NOT NULL,
+    PRIMARY KEY (business, customer, key)
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,113 @@
+//! Writing what a group of units came to.
+//!
+//! Owns the order of the writes: table by table, so that each touches its pages together. Must
+//! not decide anything, and must not begin or end a transaction.
+
+use std::collections::BTreeMap;
+
+use abasto_domain::id::BusinessId;
+use abasto_domain::stock::{Movement, Place};
+use abasto_store::heads::Heads;
+use abasto_store::resolve::Effects;
+use rusqlite::{Connection, params};
+
+use crate::document::{self, Answered};
+use crate::event;
+use crate::group::WriteError;
+use crate::head::Memory;
+use crate::level::{self, Numbered};
+use crate::operation;
+
+const COUNT: &str = "INSERT INTO counters (business, code, year, last) VALUES (?1, ?2, ?3, ?4) \
+    ON CONFLICT (business, code, year) DO UPDATE SET last = excluded.last";
+
+/// Writes the effects of a group and what its heads came to.
+pub(crate) fn write(
+    connection: &Connection,
+    memory: &mut Memory,
+    heads: &Heads,
+    effects: &[Effects],
+) -> Result<(), WriteError> {
+    write_documents(connection, memory, effects)?;
+    let levels = write_levels(connection, memory, heads)?;
+    write_movements(connection, &levels, effects)?;
+    for (business, series, last) in heads.counted_series() {
+        let values = params![business.0.0, series.code.as_str(), series.year, last];
+        connection.prepare_cached(COUNT)?.execute(values)?;
+        memory.keep_series(business, series, last);
+    }
+    Ok(())
+}
+
+fn write_documents(
+    connection: &Connection,
+    memory: &mut Memory,
+    effects: &[Effects],
+) -> Result<(), WriteError> {
+    for effect in effects {
+        let answer = effect
+            .operation
+            .as_ref()
+            .and_then(|operation| operation::answer(operation, &effect.puts));
+        for (document, replaced) in &effect.puts {
+            let answered = match answer {
+                Some(answer) if answer.key() == document.key() => Answered::Yes,
+                _ => Answered::No,
+            };
+            document::write(connection, document, *replaced, answered)?;
+        }
+        for event in &effect.events {
+            memory.keep_version(event.business, event.subject, event.sequence);
+        }
+        if let Some(operation) = &effect.operation {
+            operation::write(connection, operation, answer)?;
+        }
+    }
+    for event in effects.iter().flat_map(|effect| &effect.events) {
+        event::write(connection, event)?;
+    }
+    Ok(())
+}
+
+type Numbers = BTreeMap<(BusinessId, Place), i64>;
+
+fn write_levels(
+    connection: &Connection,
+    memory: &mut Memory,
+    heads: &Heads,
+) -> Result<Numbers, WriteError> {
+    let mut numbers = Numbers::new();
+    for level in heads.moved_levels() {
+        let known = match memory.level(level.business, level.place) {
+            Some(known) => Some(known.number),
+            // Too many levels for the memory, or a new one.
+            None => level::number(connection, level.business, level.place)?,
+        };
+        let number = level::write(connection, level, known)?;
+        memory.keep_level(Numbered {
+            number,
+            level: *level,
+        });
+        numbers.insert((level.business, level.place), number);
+    }
+    Ok(numbers)
+}
+
+fn write_movements(
+    connection: &Connection,
+    numbers: &Numbers,
+    effects: &[Effects],
+) -> Result<(), WriteError> {
+    let mut rows: Vec<(i64, &Movement)> = Vec::new();
+    for movement in effects.iter().flat_map(|effect| &effect.movements) {
+        let number = numbers
+            .get(&(movement.business, movement.place))
+            .ok_or(WriteError::Lost("stock_levels"))?;
+        rows.push((*number, movement));
+    }
+    rows.sort_by_key(|(number, movement)| (*number, movement.sequence));
+    for (number, movement) in rows {
+        level::write_movement(connection, number, movement)?;
+    }
+    Ok(())
+}

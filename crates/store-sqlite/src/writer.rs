@@ -1,0 +1,214 @@
+//! The writer: one thread that takes what waits and commits it as a group.
+//!
+//! Owns the write connection and the answers. When a group fails, each of its units is tried once
+//! more alone, so that a bad one cannot hurt its neighbours. There is no timer: while one commit is
+//! being made durable the next group gathers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::{self, JoinHandle};
+
+use abasto_store::StoreError;
+use abasto_store::unit::UnitOfWork;
+use abasto_store::verdict::Verdict;
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use crate::group::{self, Decided, Failure};
+use crate::head::Memory;
+use crate::health::Standing;
+use crate::queue::Queue;
+
+/// What is asked of the writer.
+#[derive(Debug)]
+pub(crate) enum Job {
+    /// Decide and write a unit.
+    Commit {
+        unit: Box<UnitOfWork>,
+        answer: oneshot::Sender<Result<Verdict, StoreError>>,
+    },
+    /// Find out whether the disk can be written again.
+    Probe { done: oneshot::Sender<()> },
+}
+
+/// What the writer has done since it began.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    /// Transactions that wrote something.
+    pub(crate) commits: AtomicU64,
+    /// Units that were answered by them, refused ones included.
+    pub(crate) units: AtomicU64,
+    /// Groups that had to be tried again unit by unit.
+    pub(crate) broken: AtomicU64,
+}
+
+/// Everything that the thread shares with the store.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) queue: Queue<Job>,
+    pub(crate) standing: Standing,
+    pub(crate) tally: Tally,
+    /// Most pages of the file; 0 means no bound but the disk's.
+    pub(crate) pages_max: AtomicU64,
+}
+
+/// Starts the thread. It ends when the queue is closed and empty.
+pub(crate) fn start(
+    connection: Connection,
+    shared: Arc<Shared>,
+) -> std::io::Result<JoinHandle<()>> {
+    thread::Builder::new()
+        .name("sqlite-writer".to_owned())
+        .spawn(move || {
+            Writer {
+                connection,
+                shared,
+                memory: Memory::default(),
+                pages_max: 0,
+            }
+            .run();
+        })
+}
+
+struct Writer {
+    connection: Connection,
+    shared: Arc<Shared>,
+    memory: Memory,
+    pages_max: u64,
+}
+
+struct Waiting {
+    unit: Box<UnitOfWork>,
+    answer: oneshot::Sender<Result<Verdict, StoreError>>,
+}
+
+impl Waiting {
+    /// The asker may have gone; what was done stays done.
+    fn answer(self, result: Result<Verdict, StoreError>) {
+        let _ = self.answer.send(result);
+    }
+}
+
+impl Writer {
+    fn run(mut self) {
+        loop {
+            let jobs = self.shared.queue.take();
+            if jobs.is_empty() {
+                break;
+            }
+            self.bound_file();
+            let mut group = Vec::with_capacity(jobs.len());
+            for job in jobs {
+                match job {
+                    Job::Commit { unit, answer } => group.push(Waiting { unit, answer }),
+                    Job::Probe { done } => {
+                        self.probe();
+                        let _ = done.send(());
+                    }
+                }
+            }
+            self.serve(group);
+        }
+        // Statistics for the planner, from what was learnt while it ran; nothing depends on them.
+        let _ = self.connection.execute_batch("PRAGMA optimize");
+    }
+
+    fn serve(&mut self, group: Vec<Waiting>) {
+        if group.is_empty() {
+            return;
+        }
+        if let Some(why) = self.shared.standing.refusal() {
+            for waiting in group {
+                waiting.answer(Err(StoreError::Unavailable(why.clone())));
+            }
+            return;
+        }
+        match self.commit(&group) {
+            Ok(decided) => answer_all(group, decided),
+            Err(Failure::Units(_)) if group.len() > 1 => {
+                self.shared.tally.broken.fetch_add(1, Ordering::Relaxed);
+                for waiting in group {
+                    self.serve_alone(waiting);
+                }
+            }
+            Err(failure) => {
+                for waiting in group {
+                    waiting.answer(Err(explain(&failure)));
+                }
+            }
+        }
+    }
+
+    fn serve_alone(&mut self, waiting: Waiting) {
+        match self.commit(std::slice::from_ref(&waiting)) {
+            Ok(decided) => answer_all(vec![waiting], decided),
+            Err(Failure::Units(error)) => waiting.answer(Err(error)),
+            Err(failure) => waiting.answer(Err(explain(&failure))),
+        }
+    }
+
+    fn commit(&mut self, group: &[Waiting]) -> Result<Decided, Failure> {
+        let units = group.iter().map(|waiting| &*waiting.unit);
+        let result = group::commit(&mut self.connection, &mut self.memory, units);
+        match &result {
+            Ok(decided) if decided.written > 0 => {
+                let tally = &self.shared.tally;
+                tally.commits.fetch_add(1, Ordering::Relaxed);
+                let answered = u64::try_from(group.len()).unwrap_or(u64::MAX);
+                tally.units.fetch_add(answered, Ordering::Relaxed);
+                self.shared.standing.written();
+            }
+            Ok(_) | Err(Failure::Units(_)) => {}
+            Err(Failure::Storage(why) | Failure::Unknown(why)) => {
+                self.shared.standing.cannot_write(why);
+            }
+        }
+        result
+    }
+
+    /// Writes as much as a group may need and takes it away again.
+    fn probe(&mut self) {
+        const PROBE: &str = "BEGIN IMMEDIATE; \
+            CREATE TABLE probe (filler BLOB NOT NULL) STRICT; \
+            INSERT INTO probe (filler) VALUES (zeroblob(262144)); \
+            DROP TABLE probe; \
+            COMMIT;";
+        match self.connection.execute_batch(PROBE) {
+            Ok(()) => self.shared.standing.written(),
+            Err(error) => {
+                // Nothing to roll back when it was BEGIN that failed.
+                let _ = self.connection.execute_batch("ROLLBACK");
+                self.shared.standing.cannot_write(&error.to_string());
+            }
+        }
+    }
+
+    fn bound_file(&mut self) {
+        let wanted = self.shared.pages_max.load(Ordering::Relaxed);
+        if wanted != self.pages_max {
+            let most = if wanted == 0 {
+                i64::from(u32::MAX - 1)
+            } else {
+                i64::try_from(wanted).unwrap_or(i64::MAX)
+            };
+            let set = self.connection.pragma_update(None, "max_page_count", most);
+            if set.is_ok() {
+                self.pages_max = wanted;
+            }
+        }
+    }
+}
+
+fn answer_all(group: Vec<Waiting>, decided: Decided) {
+    for (waiting, verdict) in group.into_iter().zip(decided.verdicts) {
+        waiting.answer(Ok(verdict));
+    }
+}
+
+fn explain(failure: &Failure) -> StoreError {
+    match failure {
+        Failure::Storage(why) => StoreError::Unavailable(why.clone()),
+        Failure::Unknown(_) => StoreError::OutcomeUnknown,
+        Failure::Units(error) => StoreError::Backend(error.to_string().into()),
+    }
+}

@@ -1,0 +1,38 @@
+//! What only this adapter can show: files, processes, full disks.
+
+mod world;
+
+use abasto_store::Store;
+use abasto_store::record::{DocumentKey, Kind};
+use abasto_store::verdict::{Reply, Verdict};
+use abasto_store_sqlite::{Options, SqliteStore};
+use world::World;
+
+async fn furnish(store: &SqliteStore, world: &World, quantity: i64) {
+    let units = world.catalogue().into_iter();
+    for unit in units.chain(world.stocked(0, quantity)) {
+        let verdict = store.commit(unit).await.unwrap();
+        assert!(matches!(verdict, Verdict::Committed(_)), "{verdict:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_order_is_kept_and_its_key_answers_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("abasto.db");
+    let world = World::new(1, 1, 3);
+    let store = SqliteStore::open(Options::new(&path)).unwrap();
+    furnish(&store, &world, 10).await;
+    let unit = world.order("key-1", 0, &[0, 1, 2], 5);
+    let Verdict::Committed(Reply::Document(placed)) = store.commit(unit.clone()).await.unwrap()
+    else {
+        panic!("refused");
+    };
+    drop(store);
+    let store = SqliteStore::open(Options::new(&path)).unwrap();
+    let key = DocumentKey::new(Kind::Order, placed.key().id);
+    let found = store.documents(world.id(), &[key]).await.unwrap();
+    assert_eq!(found, [Some(placed.clone())]);
+    let again = store.commit(unit).await.unwrap();
+    assert_eq!(again, Verdict::Replayed(Reply::Document(placed)));
+}

@@ -1,3 +1,5 @@
+//! The queue alone: turns, order, bounds, closing.
+
 use abasto_domain::id::RawId;
 
 use super::*;

@@ -1,7 +1,8 @@
 //! A small business for tests and benches: units as the engine would make them.
 //!
 //! Owns ids and times that repeat from run to run. Must not know the adapter.
-#![allow(dead_code, reason = "every test binary uses its own part of it")]
+#![expect(dead_code, reason = "every test binary uses its own part of it")]
+#![expect(clippy::unwrap_used, reason = "only tests and benches use it")]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -4,11 +4,11 @@
 //! a region's own and is not replicated; after a restore it starts empty.
 
 use crate::cart::Cart;
-use crate::dot::{Dot, Rid};
+use crate::dot::Dot;
 use crate::entry::{Adjustment, Entry};
 use crate::hlc::Hlc;
 use crate::limit::{MAX_CLOUD_DOTS, MAX_DEVICES, MAX_REMEMBERED_DOTS, MAX_SEQ_AHEAD};
-use crate::operation::{Operation, Stamp};
+use crate::operation::Operation;
 use alloc::collections::VecDeque;
 use core::fmt;
 
@@ -54,21 +54,18 @@ pub struct RecentDots {
 }
 
 impl RecentDots {
-    /// Remembers an operation that was done; the oldest beyond [`MAX_REMEMBERED_DOTS`] is forgotten.
-    pub fn remember(&mut self, operation: &Operation, stamp: Stamp) {
+    /// Remembers an operation that was done, with the time that its request named, if any. The
+    /// oldest beyond [`MAX_REMEMBERED_DOTS`] is forgotten.
+    pub fn remember(&mut self, operation: &Operation, dot: Dot, sent: Option<Hlc>) {
         if self.recent.len() >= MAX_REMEMBERED_DOTS {
             self.recent.pop_front();
         }
-        self.recent
-            .push_back((stamp.dot, operation.fingerprint(stamp.hlc)));
+        self.recent.push_back((dot, operation.fingerprint(sent)));
     }
 
     fn recall(&self, dot: Dot) -> Option<u64> {
-        self.recent
-            .iter()
-            .rev()
-            .find(|(known, _)| *known == dot)
-            .map(|&(_, fingerprint)| fingerprint)
+        let known = self.recent.iter().rev().find(|(known, _)| *known == dot);
+        known.map(|&(_, fingerprint)| fingerprint)
     }
 }
 
@@ -86,8 +83,9 @@ impl Cart {
         if dot.seq() > run + MAX_SEQ_AHEAD {
             return Err(DotRefusal::TooFarAhead);
         }
-        let is_device = |rid: &&Rid| rid.is_device() && **rid != dot.rid();
-        if context.authors().iter().filter(is_device).count() >= MAX_DEVICES {
+        let authors = context.authors();
+        let devices = authors.iter().filter(|rid| rid.is_device()).count();
+        if devices >= MAX_DEVICES && !authors.contains(&dot.rid()) {
             return Err(DotRefusal::TooManyDevices);
         }
         // The next one of its device fills a gap and makes none.
@@ -99,16 +97,23 @@ impl Cart {
 
     /// Whether an operation is new, a repetition, or another one under a used dot.
     ///
-    /// A removed dot that is no longer remembered counts as a repetition: nothing is left to
-    /// compare with, and doing it again could not bring it back.
+    /// `sent` is the time that the request named; leave it out when the receiver stamps, because a
+    /// repetition would get another stamp. A removed dot that is no longer remembered counts as a
+    /// repetition: nothing is left to compare with, and doing it again could not bring it back.
     #[must_use]
-    pub fn arrival(&self, operation: &Operation, stamp: Stamp, recent: &RecentDots) -> Arrival {
-        if !self.context().contains(stamp.dot) {
+    pub fn arrival(
+        &self,
+        operation: &Operation,
+        dot: Dot,
+        sent: Option<Hlc>,
+        recent: &RecentDots,
+    ) -> Arrival {
+        if !self.context().contains(dot) {
             return Arrival::Fresh;
         }
-        let is_same = match (recent.recall(stamp.dot), self.get(stamp.dot)) {
-            (Some(fingerprint), _) => fingerprint == operation.fingerprint(stamp.hlc),
-            (None, Some(entry)) => operation.could_have_made(entry, stamp.hlc),
+        let is_same = match (recent.recall(dot), self.get(dot)) {
+            (Some(fingerprint), _) => fingerprint == operation.fingerprint(sent),
+            (None, Some(entry)) => operation.could_have_made(entry, sent),
             (None, None) => true,
         };
         if is_same {
@@ -121,7 +126,8 @@ impl Cart {
 
 impl Operation {
     /// Whether the live entry of a dot can be this operation's. A step may have become a set.
-    fn could_have_made(&self, entry: &Entry, at: Hlc) -> bool {
+    fn could_have_made(&self, entry: &Entry, sent: Option<Hlc>) -> bool {
+        let is_then = |hlc: &Hlc| sent.is_none_or(|sent| sent == *hlc);
         match (self, entry) {
             (
                 Self::AddItem { line, quantity },
@@ -139,7 +145,7 @@ impl Operation {
                     hlc,
                     ..
                 },
-            ) => (line, *quantity, at) == (l, Some(*q), *hlc),
+            ) => (line, *quantity) == (l, Some(*q)) && is_then(hlc),
             (Self::Increment { line, by }, Entry::Adjust { line: l, by: b, .. }) => {
                 (line, Adjustment::up(*by)) == (l, *b)
             }
@@ -149,7 +155,7 @@ impl Operation {
             (
                 Self::Increment { line, .. } | Self::Decrement { line, .. },
                 Entry::Set { line: l, hlc, .. },
-            ) => (line, at) == (l, *hlc),
+            ) => line == l && is_then(hlc),
             (
                 Self::SetAttribute { line, name, value },
                 Entry::Attribute {
@@ -159,7 +165,7 @@ impl Operation {
                     hlc,
                     ..
                 },
-            ) => (line, name, value, at) == (l, n, v, *hlc),
+            ) => (line, name, value) == (l, n, v) && is_then(hlc),
             (Self::ApplyCoupon { code }, Entry::Coupon { code: c }) => code == c,
             (
                 Self::SetField { name, value },
@@ -168,7 +174,7 @@ impl Operation {
                     value: v,
                     hlc,
                 },
-            ) => (name, value, at) == (n, v, *hlc),
+            ) => (name, value) == (n, v) && is_then(hlc),
             _ => false,
         }
     }

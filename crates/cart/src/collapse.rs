@@ -16,20 +16,19 @@ impl Cart {
     /// The lines that hold [`MAX_LINE_DOTS`] live quantity dots or more.
     #[must_use]
     pub fn crowded(&self) -> Vec<LineKey> {
-        if self.entries().len() < MAX_LINE_DOTS {
+        let quantities = self
+            .entries()
+            .iter()
+            .filter(|(_, entry)| entry.is_quantity());
+        let mut lines: Vec<&LineKey> = quantities.filter_map(|(_, entry)| entry.line()).collect();
+        if lines.len() < MAX_LINE_DOTS {
             return Vec::new();
         }
-        let is_crowded = |line: &LineKey| {
-            self.line(line)
-                .filter(|(_, entry)| entry.is_quantity())
-                .count()
-                >= MAX_LINE_DOTS
-        };
-        self.line_keys()
-            .into_iter()
-            .filter(|line| is_crowded(line))
-            .cloned()
-            .collect()
+        lines.sort_unstable();
+        let crowded = lines
+            .chunk_by(|a, b| a == b)
+            .filter(|line| line.len() >= MAX_LINE_DOTS);
+        crowded.map(|line| line[0].clone()).collect()
     }
 
     /// The change that replaces the quantity dots of a visible line by one set of their sum.

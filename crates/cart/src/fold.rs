@@ -13,7 +13,7 @@ pub(crate) struct Weighed {
     /// Sets and adds and the steps that count, before any cap. No sum can overflow: each part is
     /// at most a million, and memory ends long before 2^43 parts.
     pub(crate) raw: i64,
-    /// The lives of the line that are present; empty when nothing keeps the line present.
+    /// The lives of the line that are present, ascending; empty when nothing keeps the line present.
     pub(crate) instances: Vec<Dot>,
     /// How many sets stand beside each other.
     pub(crate) sets: usize,
@@ -62,6 +62,8 @@ pub(crate) fn weigh<'a>(entries: impl Iterator<Item = (Dot, &'a Entry)> + Clone)
         weighed.raw += i64::from(quantity.get());
         weighed.instances.extend_from_slice(instances.as_slice());
     }
+    weighed.instances.sort_unstable();
+    weighed.instances.dedup();
     for (_, entry) in entries {
         if let Entry::Adjust { by, instances, .. } = entry
             && instances.meet(&weighed.instances)

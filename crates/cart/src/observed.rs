@@ -136,8 +136,6 @@ impl Cart {
         seen.raw = weighed.raw;
         if seen.quantity.is_some() {
             seen.instances = weighed.instances;
-            seen.instances.sort_unstable();
-            seen.instances.dedup();
         }
         seen
     }

@@ -96,6 +96,8 @@ pub enum OperationError {
     NoSuchLine,
     /// The tag is of something else.
     WrongTag,
+    /// The dot has been used here: [`Cart::arrival`] says for what.
+    UsedDot,
     /// The cart would exceed a bound.
     Limit(Limit),
 }
@@ -124,6 +126,7 @@ impl fmt::Display for OperationError {
         match self {
             Self::NoSuchLine => f.write_str("the line is not in the cart"),
             Self::WrongTag => f.write_str("the tag belongs to something else"),
+            Self::UsedDot => f.write_str("the dot has been used"),
             Self::Limit(limit) => write!(f, "the cart would exceed its bound of {limit:?}"),
         }
     }
@@ -150,14 +153,14 @@ impl Operation {
         }
     }
 
-    /// 64 bits by which a repetition is told from another operation: the content and the stamp's
-    /// time, not the tag. Stable between versions. FNV-1a: it guards against accidents, and a
-    /// device that forges a collision only loses its own edit.
+    /// 64 bits by which a repetition is told from another operation: the content and the time that
+    /// the request named, not the tag. Stable between versions. FNV-1a: it guards against
+    /// accidents, and a device that forges a collision only loses its own edit.
     #[must_use]
-    pub fn fingerprint(&self, hlc: Hlc) -> u64 {
+    pub fn fingerprint(&self, sent: Option<Hlc>) -> u64 {
         let mix =
             |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        codec::operation_bytes(self, hlc)
+        codec::operation_bytes(self, sent)
             .iter()
             .fold(0xcbf2_9ce4_8422_2325, mix)
     }

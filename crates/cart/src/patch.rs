@@ -96,6 +96,9 @@ impl Cart {
         stamp: Stamp,
         cap: LineCap<'_>,
     ) -> Result<Self, OperationError> {
+        if self.context().contains(stamp.dot) {
+            return Err(OperationError::UsedDot);
+        }
         let subject = operation.subject();
         let seen = match tag {
             Some(tag) if tag.subject == subject => Cow::Borrowed(&tag.seen),

@@ -150,18 +150,6 @@ impl Cart {
             fields: registers(fields),
         }
     }
-
-    /// The lines of which any entry is live, visible or not, each once, ascending.
-    pub(crate) fn line_keys(&self) -> Vec<&LineKey> {
-        let mut keys: Vec<&LineKey> = self
-            .entries()
-            .iter()
-            .filter_map(|(_, entry)| entry.line())
-            .collect();
-        keys.sort_unstable();
-        keys.dedup();
-        keys
-    }
 }
 
 fn show_line(group: &[(&LineKey, Dot, &Entry)], cap: LineCap<'_>) -> Option<LineView> {

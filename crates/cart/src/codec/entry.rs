@@ -73,10 +73,10 @@ pub(crate) fn entry_bytes(entry: &Entry) -> Vec<u8> {
     out.finish()
 }
 
-/// An operation and its stamp's time by themselves.
-pub(crate) fn operation_bytes(operation: &Operation, hlc: Hlc) -> Vec<u8> {
+/// An operation and the time that its request named, by themselves.
+pub(crate) fn operation_bytes(operation: &Operation, sent: Option<Hlc>) -> Vec<u8> {
     let mut out = Writer::default();
-    out.hlc(hlc);
+    out.number(sent.map_or(0, Hlc::bits));
     match operation {
         Operation::AddItem { line, quantity } => {
             out.byte(0);

@@ -3,6 +3,9 @@
 use crate::support::*;
 use abasto_cart::{Arrival, Cart, DotRefusal, Hlc, Operation, RecentDots, Rid, Stamp};
 
+/// The time that every request here names.
+const SENT: Option<Hlc> = Some(Hlc::new(9, 0));
+
 fn stamp(seq: u64) -> Stamp {
     Stamp {
         dot: dot(Rid::device(1), seq),
@@ -43,10 +46,13 @@ fn a_dot_is_fresh_then_repeated_and_never_another_operation() {
     for first in every_operation() {
         let mut cart = base.cart.clone();
         let mut recent = RecentDots::default();
-        assert_eq!(cart.arrival(&first, stamp(1), &recent), Arrival::Fresh);
+        assert_eq!(
+            cart.arrival(&first, stamp(1).dot, SENT, &recent),
+            Arrival::Fresh
+        );
         cart.apply(&first, stamp(1), &abasto_cart::default_cap)
             .unwrap();
-        recent.remember(&first, stamp(1));
+        recent.remember(&first, stamp(1).dot, SENT);
         for second in every_operation() {
             let expected = if second == first {
                 Arrival::Repeated
@@ -54,7 +60,7 @@ fn a_dot_is_fresh_then_repeated_and_never_another_operation() {
                 Arrival::Reused
             };
             assert_eq!(
-                cart.arrival(&second, stamp(1), &recent),
+                cart.arrival(&second, stamp(1).dot, SENT, &recent),
                 expected,
                 "{first:?} then {second:?}"
             );
@@ -87,7 +93,7 @@ fn without_memory_the_live_entry_tells() {
                 Arrival::Reused
             };
             assert_eq!(
-                cart.arrival(&second, stamp(1), &nothing),
+                cart.arrival(&second, stamp(1).dot, SENT, &nothing),
                 expected,
                 "{first:?} then {second:?}"
             );
@@ -99,11 +105,15 @@ fn without_memory_the_live_entry_tells() {
     clamped.seq = 0;
     clamped.at(&dec("X", 1), 9);
     assert_eq!(
-        clamped.cart.arrival(&dec("X", 1), stamp(1), &nothing),
+        clamped
+            .cart
+            .arrival(&dec("X", 1), stamp(1).dot, SENT, &nothing),
         Arrival::Repeated
     );
     assert_eq!(
-        clamped.cart.arrival(&add("X", 1), stamp(1), &nothing),
+        clamped
+            .cart
+            .arrival(&add("X", 1), stamp(1).dot, SENT, &nothing),
         Arrival::Reused
     );
 }
@@ -116,9 +126,9 @@ fn s12_a_restored_phone_is_loud_and_gets_a_new_identity() {
     server
         .apply(&add("X", 1), stamp(1), &abasto_cart::default_cap)
         .unwrap();
-    recent.remember(&add("X", 1), stamp(1));
+    recent.remember(&add("X", 1), stamp(1).dot, SENT);
     assert_eq!(
-        server.arrival(&add("Y", 1), stamp(1), &recent),
+        server.arrival(&add("Y", 1), stamp(1).dot, SENT, &recent),
         Arrival::Reused
     );
     let leased = Stamp {
@@ -126,13 +136,49 @@ fn s12_a_restored_phone_is_loud_and_gets_a_new_identity() {
         ..stamp(1)
     };
     assert_eq!(
-        server.arrival(&add("Y", 1), leased, &recent),
+        server.arrival(&add("Y", 1), leased.dot, SENT, &recent),
         Arrival::Fresh
     );
     server
         .apply(&add("Y", 1), leased, &abasto_cart::default_cap)
         .unwrap();
     assert_eq!(show(&server), "X:1 Y:1");
+}
+
+/// A receiver that stamps gives the repetition another time; only the content is compared then.
+#[test]
+fn the_time_counts_only_where_the_request_named_it() {
+    let nothing = RecentDots::default();
+    for operation in [set("X", 2), attribute("X", "a"), field("f"), dec("X", 1)] {
+        let mut base = Replica::new(100).capped(3);
+        base.make(&add("X", 5));
+        let mut cart = base.cart.clone();
+        cart.apply(&operation, stamp(1), &|_| units(3)).unwrap();
+        let mut recent = RecentDots::default();
+        recent.remember(&operation, stamp(1).dot, None);
+        let again = |sent, recent| cart.arrival(&operation, stamp(1).dot, sent, recent);
+        assert_eq!(again(None, &recent), Arrival::Repeated);
+        assert_eq!(again(None, &nothing), Arrival::Repeated);
+        assert_eq!(again(SENT, &nothing), Arrival::Repeated);
+        assert_eq!(
+            again(Some(Hlc::new(10, 0)), &nothing),
+            Arrival::Reused,
+            "{operation:?}"
+        );
+    }
+}
+
+#[test]
+fn a_used_dot_makes_no_second_change() {
+    let mut cart = Cart::new();
+    cart.apply(&add("X", 1), stamp(1), &abasto_cart::default_cap)
+        .unwrap();
+    let before = cart.clone();
+    for operation in every_operation() {
+        let again = cart.apply(&operation, stamp(1), &abasto_cart::default_cap);
+        assert_eq!(again, Err(abasto_cart::OperationError::UsedDot));
+    }
+    assert_eq!(cart, before);
 }
 
 #[test]
@@ -142,13 +188,19 @@ fn memory_is_bounded_and_keeps_the_latest() {
     for seq in 1..=300 {
         let operation = add("X", 1 + (seq as u32 % 7));
         cart.join(&Cart::skip(stamp(seq).dot));
-        recent.remember(&operation, stamp(seq));
+        recent.remember(&operation, stamp(seq).dot, SENT);
     }
     let other = remove("X");
-    assert_eq!(cart.arrival(&other, stamp(300), &recent), Arrival::Reused);
-    assert_eq!(cart.arrival(&other, stamp(45), &recent), Arrival::Reused);
     assert_eq!(
-        cart.arrival(&other, stamp(44), &recent),
+        cart.arrival(&other, stamp(300).dot, SENT, &recent),
+        Arrival::Reused
+    );
+    assert_eq!(
+        cart.arrival(&other, stamp(45).dot, SENT, &recent),
+        Arrival::Reused
+    );
+    assert_eq!(
+        cart.arrival(&other, stamp(44).dot, SENT, &recent),
         Arrival::Repeated,
         "the 257th last is forgotten"
     );
@@ -188,6 +240,13 @@ fn a_cart_knows_so_many_devices_and_gaps() {
     assert_eq!(devices.admit(dot(Rid::device(31), 2)), Ok(()));
     assert_eq!(
         devices.admit(dot(Rid::device(32), 1)),
+        Err(DotRefusal::TooManyDevices)
+    );
+    // More than 32 can meet by a merge; those that are known go on.
+    let met = heard(&mut (0..40).map(|id| dot(Rid::device(id), 1)));
+    assert_eq!(met.admit(dot(Rid::device(39), 2)), Ok(()));
+    assert_eq!(
+        met.admit(dot(Rid::device(40), 1)),
         Err(DotRefusal::TooManyDevices)
     );
     let with_regions = heard(&mut (0..32).map(|id| dot(Rid::region(id), 1)));

@@ -4,7 +4,6 @@
 //! closes the run. Must not know how a step works inside, nor start anything that tests need:
 //! `cargo xtask test` does that and hands its surroundings in.
 
-use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
@@ -12,6 +11,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 
 use crate::step::{cargo, run as run_command, step};
+use crate::test::Surroundings;
 use crate::{openapi, tidy, workspace};
 
 /// What the gate may leave out.
@@ -38,8 +38,6 @@ pub(crate) enum Deny {
 pub(crate) struct Gate<'a> {
     pub(crate) root: &'a Path,
     pub(crate) deny: Deny,
-    /// What the tests find in their environment besides our own.
-    pub(crate) environment: Vec<(&'static str, OsString)>,
 }
 
 /// A wrapper is allowed, not demanded, and two versions of others' crates are no fault of ours.
@@ -61,20 +59,16 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
         true => Deny::Skipped,
         false => Deny::Required,
     };
-    Gate {
-        root,
-        deny,
-        environment: Vec::new(),
-    }
-    .run()
+    Gate { root, deny }.run(|| Ok(Surroundings::default()))
 }
 
 impl Gate<'_> {
-    /// Runs every step in order and stops at the first failure.
+    /// Runs every step in order and stops at the first failure; `surround` is called when only the
+    /// tests are left.
     ///
     /// # Errors
     /// The first step that fails.
-    pub(crate) fn run(&self) -> Result<()> {
+    pub(crate) fn run(&self, surround: impl FnOnce() -> Result<Surroundings>) -> Result<()> {
         let root = self.root;
         let deny = settle(self.deny)?;
         step("fmt", || cargo(root, "fmt --all --check"))?;
@@ -87,8 +81,9 @@ impl Gate<'_> {
             run_command(self.command(DOC).env("RUSTDOCFLAGS", "-D warnings"))
         })?;
         step("openapi", || openapi::run(root))?;
-        step("doctests", || run_command(&mut self.command(DOCTEST)))?;
-        step("tests", || self.tests())?;
+        step("doctests", || cargo(root, DOCTEST))?;
+        let surroundings = surround()?;
+        step("tests", || self.tests(&surroundings))?;
         if deny != Deny::Required {
             eprintln!("The dependency rules were not checked: {INSTALL_DENY}.");
         }
@@ -97,12 +92,19 @@ impl Gate<'_> {
     }
 
     /// nextest where it is installed, else cargo's own runner: a user's machine has only Rust.
-    fn tests(&self) -> Result<()> {
-        if workspace::has_cargo_command("nextest") {
-            return run_command(&mut self.command(NEXTEST));
+    fn tests(&self, surroundings: &Surroundings) -> Result<()> {
+        let arguments = match workspace::has_cargo_command("nextest") {
+            true => NEXTEST,
+            false => TEST,
+        };
+        if arguments == TEST {
+            eprintln!("cargo-nextest is not installed, so `cargo test` runs the tests.");
         }
-        eprintln!("cargo-nextest is not installed, so `cargo test` runs the tests.");
-        run_command(&mut self.command(TEST))
+        let environment = surroundings
+            .environment
+            .iter()
+            .map(|(name, value)| (name, value));
+        run_command(self.command(arguments).envs(environment))
     }
 
     fn command(&self, arguments: &str) -> Command {
@@ -110,7 +112,6 @@ impl Gate<'_> {
         command
             .args(arguments.split_whitespace())
             .current_dir(self.root);
-        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! Owns the surroundings of the tests. Must not know what the gate checks.
 
+use std::ffi::OsString;
 use std::path::Path;
 
-use abasto_testbed::mongo_cluster::{PROGRAM_VARIABLE, Plan, URI_VARIABLE};
+use abasto_testbed::mongo_cluster::{MongoCluster, PROGRAM_VARIABLE, Plan, URI_VARIABLE};
 use anyhow::Result;
 
 use crate::check::{Deny, Gate};
@@ -14,27 +15,38 @@ use crate::step::step;
 /// The set that tests share is as large as the smallest one in real use.
 const NODES: usize = 3;
 
+/// What the tests find around them; dropping it stops what runs.
+#[derive(Debug, Default)]
+pub(crate) struct Surroundings {
+    /// Variables besides our own.
+    pub(crate) environment: Vec<(&'static str, OsString)>,
+    _set: Option<MongoCluster>,
+}
+
 /// Runs the whole gate with the surroundings that its tests need.
 ///
 /// # Errors
 /// When the surroundings cannot be made, or the first step that fails.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let program = mongo::install()?;
-    let plan = Plan {
-        nodes: NODES,
-        program: Some(program.clone()),
-        ..Plan::default()
-    };
-    // Lives as long as the tests; dropping it stops the servers.
-    let set = step("replica set", || Ok(plan.start()?))?;
-    let environment = vec![
-        (URI_VARIABLE, set.uri().into()),
-        (PROGRAM_VARIABLE, program.into()),
-    ];
-    Gate {
+    let gate = Gate {
         root,
         deny: Deny::WhereInstalled,
-        environment,
-    }
-    .run()
+    };
+    gate.run(|| {
+        let plan = Plan {
+            nodes: NODES,
+            program: Some(program.clone()),
+            ..Plan::default()
+        };
+        let set = step("replica set", || Ok(plan.start()?))?;
+        let environment = vec![
+            (URI_VARIABLE, set.uri().into()),
+            (PROGRAM_VARIABLE, program.into()),
+        ];
+        Ok(Surroundings {
+            environment,
+            _set: Some(set),
+        })
+    })
 }

@@ -34,13 +34,13 @@ impl File {
         }
     }
 
-    /// Whether all of it is test code: `tests/`, `tests.rs`, `…_tests.rs`, benches.
+    /// Whether none of it ships: `tests/`, `tests.rs`, `…_tests.rs`, benches, examples.
     pub(super) fn is_test(&self) -> bool {
         let mut parts = self.path.split('/').rev();
         let name = parts.next().unwrap_or_default();
         name == "tests.rs"
             || name.ends_with("_tests.rs")
-            || parts.any(|folder| folder == "tests" || folder == "benches")
+            || parts.any(|folder| matches!(folder, "tests" | "benches" | "examples"))
     }
 
     /// Whether people wrote it, so that rules on wording make sense.

@@ -7,7 +7,7 @@ use super::{Fault, File, Rule};
 
 /// Lines of a file that are not only for tests.
 const FILE_LINES: usize = 400;
-/// Lines of a function from its `fn` to its closing brace.
+/// Lines between the braces of a function.
 const FUNCTION_LINES: usize = 70;
 
 pub(super) const RULES: &[Rule] = &[
@@ -66,15 +66,10 @@ fn file_length(file: &File) -> Vec<Fault> {
 fn function_length(file: &File) -> Vec<Fault> {
     let functions = file.rust.iter().flat_map(Source::functions);
     functions
-        .filter_map(|function| {
-            let lines = function.lines.clone().count();
-            let found = || {
-                Fault::new(
-                    *function.lines.start(),
-                    format!("{} has {lines} lines", function.name),
-                )
-            };
-            (lines > FUNCTION_LINES).then(found)
+        .filter(|function| function.body_lines > FUNCTION_LINES)
+        .map(|function| {
+            let found = format!("{} has {} lines", function.name, function.body_lines);
+            Fault::new(function.line, found)
         })
         .collect()
 }

@@ -11,21 +11,49 @@ use std::ops::RangeInclusive;
 pub(super) struct Source {
     /// As long as the original, line for line; comments and literals are spaces.
     pub(super) code: String,
+    /// The offset of each line end.
+    line_ends: Vec<usize>,
+    /// The lines that only tests compile.
     tests: Vec<RangeInclusive<usize>>,
 }
 
-/// A function and the lines from its `fn` to its closing brace.
+/// A function that has a body.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Function<'a> {
     pub(super) name: &'a str,
-    pub(super) lines: RangeInclusive<usize>,
+    /// Where its `fn` stands.
+    pub(super) line: usize,
+    /// The lines between its braces.
+    pub(super) body_lines: usize,
 }
 
 impl Source {
     pub(super) fn parse(text: &str) -> Self {
         let code = blank(text);
-        let tests = items_after(&code, "#[cfg(test)]");
-        Self { code, tests }
+        let line_ends = code.match_indices('\n').map(|(offset, _)| offset).collect();
+        let mut source = Self {
+            code,
+            line_ends,
+            tests: Vec::new(),
+        };
+        source.tests = source.items_after("#[cfg(test)]");
+        source
+    }
+
+    /// The lines of each item that directly follows the attribute `marker`.
+    fn items_after(&self, marker: &str) -> Vec<RangeInclusive<usize>> {
+        self.code
+            .match_indices(marker)
+            .filter_map(|(start, _)| {
+                let end = item_end(&self.code, start + marker.len())?;
+                Some(self.line(start)..=self.line(end))
+            })
+            .collect()
+    }
+
+    /// The line of an offset, counted from 1.
+    fn line(&self, offset: usize) -> usize {
+        1 + self.line_ends.partition_point(|end| *end < offset)
     }
 
     /// Whether only tests compile this line (counted from 1).
@@ -50,10 +78,12 @@ impl Source {
                 self.code.get(start + 2..)?.strip_prefix(' ')?;
                 let (_, name) = words(self.code.get(start + 2..)?).next()?;
                 let end = item_end(&self.code, start)?;
-                let has_body = self.code.as_bytes().get(end) == Some(&b'}');
-                has_body.then(|| Function {
+                let open = start + self.code.get(start..=end)?.find('{')?;
+                let body_lines = (self.line(end) - self.line(open)).saturating_sub(1);
+                Some(Function {
                     name,
-                    lines: lines_of(&self.code, start, end),
+                    line: self.line(start),
+                    body_lines,
                 })
             })
             .collect()
@@ -73,19 +103,11 @@ pub(super) fn words(code: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The lines of each item that directly follows the attribute `marker`.
-fn items_after(code: &str, marker: &str) -> Vec<RangeInclusive<usize>> {
-    code.match_indices(marker)
-        .filter_map(|(start, _)| {
-            item_end(code, start + marker.len()).map(|end| lines_of(code, start, end))
-        })
-        .collect()
-}
-
 /// The offset of the brace or semicolon that ends the item which begins at or after `start`.
 fn item_end(code: &str, start: usize) -> Option<usize> {
     let (mut braces, mut brackets) = (0_u32, 0_u32);
-    for (offset, byte) in code.bytes().enumerate().skip(start) {
+    let rest = code.get(start..)?;
+    for (offset, byte) in (start..).zip(rest.bytes()) {
         match byte {
             b'(' | b'[' => brackets += 1,
             b')' | b']' => brackets = brackets.saturating_sub(1),
@@ -97,17 +119,6 @@ fn item_end(code: &str, start: usize) -> Option<usize> {
         }
     }
     None
-}
-
-fn lines_of(code: &str, start: usize, end: usize) -> RangeInclusive<usize> {
-    let line_at = |offset: usize| {
-        1 + code
-            .bytes()
-            .take(offset)
-            .filter(|byte| *byte == b'\n')
-            .count()
-    };
-    line_at(start)..=line_at(end)
 }
 
 /// Replaces comments and the contents of literals by spaces, byte for byte; line ends stay.

@@ -5,6 +5,8 @@
 //! Must not know a driver, HTTP or a clock.
 #![warn(missing_docs)]
 
+#[cfg(feature = "conformance")]
+pub mod conformance;
 pub mod event;
 pub mod heads;
 pub mod index;

@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use abasto_domain::id::BusinessId;
+use abasto_domain::id::{BusinessId, RawId};
 use abasto_domain::stock::{Movement, Place, StockChange, StockLevel};
 
 use crate::event::Event;
 use crate::heads::Heads;
-use crate::record::{Document, HeadKey};
+use crate::record::{Claim, Document, DocumentKey, HeadKey};
 use crate::unit::{Answer, Guard, Put, UnitOfWork};
 use crate::verdict::{Operation, Rejection, Reply, ShortLevel, StockReply, Verdict};
 
@@ -101,22 +101,33 @@ fn check_guards(heads: &Heads, unit: &UnitOfWork) -> Result<(), Verdict> {
     Ok(())
 }
 
+/// Judges the puts one after the other, each against what the ones before it leave: a claim can
+/// move within a unit, and two documents of a unit cannot both have one.
 fn check_puts(heads: &Heads, unit: &UnitOfWork) -> Result<(), Verdict> {
+    let mut versions: BTreeMap<DocumentKey, i64> = BTreeMap::new();
+    let mut holders: BTreeMap<Claim, Option<RawId>> = BTreeMap::new();
     for put in &unit.puts {
         let key = put.next.key();
         let expected = put.base.as_ref().map_or(0, Document::version);
-        if heads.documents.get(&(unit.business, key)) != Some(&expected) {
+        let stored = || heads.documents.get(&(unit.business, key));
+        if versions.get(&key).or_else(stored) != Some(&expected) {
             return Err(Verdict::Stale(HeadKey::Document(key)));
         }
-        for claim in put.next.claims() {
-            match heads.claims.get(&(unit.business, claim.clone())) {
-                None => return Err(Verdict::Stale(HeadKey::Claim(claim))),
+        let claims = put.next.claims();
+        for claim in &claims {
+            let stored = || heads.claims.get(&(unit.business, claim.clone()));
+            match holders.get(claim).or_else(stored) {
+                None => return Err(Verdict::Stale(HeadKey::Claim(claim.clone()))),
                 Some(Some(holder)) if *holder != key.id => {
-                    return Err(Verdict::Rejected(Rejection::Taken(claim)));
+                    return Err(Verdict::Rejected(Rejection::Taken(claim.clone())));
                 }
                 Some(_) => {}
             }
         }
+        versions.insert(key, put.next.version());
+        let released = put.base.iter().flat_map(Document::claims);
+        holders.extend(released.map(|claim| (claim, None)));
+        holders.extend(claims.into_iter().map(|claim| (claim, Some(key.id))));
     }
     Ok(())
 }

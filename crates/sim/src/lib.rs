@@ -1,10 +1,11 @@
-//! What tests of Abasto run on: the model store and the ways in which a store can fail.
+//! What tests of Abasto run on: the model store, the ways in which a store can fail, and loads.
 //!
-//! Owns the reference semantics of the port. Never part of the product.
+//! Owns the reference semantics of the port and the measuring of it. Never part of the product.
 #![warn(missing_docs)]
 
 pub mod dice;
 pub mod faulty;
+pub mod load;
 pub mod model;
 
 /// Real replica sets, broken wires and fail points; a crate of its own because the gate needs it.

@@ -1,0 +1,116 @@
+//! The load generator: orders over HTTP, closed loop for throughput, open loop for latency.
+//!
+//! Owns the course of a measurement. It shares the machine with the server that it measures, so it
+//! runs on one thread and sends requests that are made with as little work as possible.
+
+mod report;
+mod run;
+mod server;
+mod shop;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use abasto_client::Endpoint;
+use anyhow::{Context, Result};
+use clap::Args;
+
+use self::report::Report;
+use self::run::{Load, Pace};
+use self::server::Server;
+use self::shop::{Range, Shop};
+
+/// What is measured.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// A running server; needs the platform key, to open a business of its own.
+    #[arg(long, requires = "platform_key", conflicts_with = "spawn")]
+    url: Option<Endpoint>,
+
+    /// The server's platform key.
+    #[arg(long, env = "ABASTO_PLATFORM_KEY", hide_env_values = true)]
+    platform_key: Option<String>,
+
+    /// Start a server for the measurement, on a new store in a folder of its own.
+    #[arg(long, required_unless_present = "url")]
+    spawn: bool,
+
+    /// The binary to start; by default the `abasto` beside this one.
+    #[arg(long, value_name = "FILE")]
+    binary: Option<PathBuf>,
+
+    /// The folder of the store; by default one that goes away afterwards.
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+
+    /// Clients at once, each with a connection.
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    clients: u16,
+
+    /// Products of the wide load.
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u16).range(3..=10_000))]
+    products: u16,
+
+    /// Lines of an order in the wide load.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=200))]
+    lines: u16,
+
+    /// Seconds of each load; a fifth more comes before it to warm up.
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    seconds: u64,
+}
+
+/// Writes a line to stderr. That nobody reads it is no failure.
+pub fn say(line: impl std::fmt::Display) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// Measures and reports.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(measure(arguments))
+}
+
+async fn measure(arguments: &Arguments) -> Result<()> {
+    let server = match (&arguments.url, &arguments.platform_key) {
+        (Some(url), Some(key)) => Server::running(url.clone(), key),
+        _ => Server::spawn(arguments.binary.as_deref(), arguments.folder.as_deref())?,
+    };
+    say(format_args!("The server is at {}.", server.endpoint));
+    let shop = Shop::open(&server, usize::from(arguments.products)).await;
+    let shop = Arc::new(shop.context("opening a business with products and stock")?);
+    let wide = Range {
+        products: usize::from(arguments.products),
+        lines: usize::from(arguments.lines),
+    };
+    let hot = Range {
+        products: 1,
+        lines: 1,
+    };
+    let mut report = Report::default();
+    let load = |name, range, pace| Load {
+        name,
+        range,
+        pace,
+        clients: usize::from(arguments.clients),
+        time: Duration::from_secs(arguments.seconds),
+    };
+    let full = load("wide", wide, Pace::Closed);
+    let full = report.add(full.run(&server, &shop).await?);
+    let one = load("hot", hot, Pace::Closed);
+    let one = report.add(one.run(&server, &shop).await?);
+    for (name, range, rate) in [
+        ("wide, half load", wide, full),
+        ("hot, half load", hot, one),
+    ] {
+        let half = load(name, range, Pace::Open { per_s: rate / 2.0 });
+        report.add(half.run(&server, &shop).await?);
+    }
+    report.memory_mib = server.memory_mib();
+    server.end()?;
+    report.tell()
+}

@@ -174,14 +174,33 @@ impl Cart {
         codec::decode_cart(bytes)
     }
 
-    /// The live entries of one line.
-    pub(crate) fn line<'a>(&'a self, line: &'a LineKey) -> impl Iterator<Item = (Dot, &'a Entry)> {
+    /// The live entries of one line, ascending by dot.
+    pub(crate) fn line<'a>(
+        &'a self,
+        line: &'a LineKey,
+    ) -> impl Iterator<Item = (Dot, &'a Entry)> + Clone {
+        let of_line = |(_, entry): &&(Dot, Entry)| entry.line() == Some(line);
         self.entries
             .iter()
-            .filter(|(_, entry)| entry.line() == Some(line))
+            .filter(of_line)
             .map(|(dot, entry)| (*dot, entry))
     }
+
+    /// The live entries that belong to a line, ascending by line and dot.
+    pub(crate) fn by_line(&self) -> Vec<LineEntry<'_>> {
+        let of_lines = self
+            .entries
+            .iter()
+            .filter_map(|(dot, entry)| Some((entry.line()?, *dot, entry)));
+        let mut by_line: Vec<LineEntry<'_>> = Vec::with_capacity(self.entries.len());
+        by_line.extend(of_lines);
+        by_line.sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
+        by_line
+    }
 }
+
+/// An entry that belongs to a line.
+pub(crate) type LineEntry<'a> = (&'a LineKey, Dot, &'a Entry);
 
 fn push_unheard(merged: &mut Vec<(Dot, Entry)>, heard: &Context, dot: Dot, entry: &Entry) {
     if !heard.contains(dot) {

@@ -73,7 +73,7 @@ pub use limit::default_cap;
 pub use line_key::{LineKey, LineKeyBuilder};
 pub use observed::{Observed, Subject, Tag};
 pub use operation::{Limit, Operation, OperationError, Stamp};
-pub use patch::{PatchError, Step};
+pub use patch::{PatchError, PatchStep};
 pub use seal::Seal;
 pub use value::{Name, Quantity, Text, ValueError};
 pub use view::{LineCap, LineView, Problem, Register, View};

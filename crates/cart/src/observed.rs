@@ -44,6 +44,24 @@ pub struct Observed {
 }
 
 /// What was seen, and of what: the content of the opaque tag that a client holds.
+///
+/// ```
+/// # use abasto_cart::{Cart, Dot, Hlc, LineKey, Operation, PatchStep, Quantity, Rid, Stamp, Subject, Tag, default_cap};
+/// # let tea = LineKey::new("tea")?;
+/// # let add = |n| Operation::AddItem { line: LineKey::new("tea").unwrap(), quantity: Quantity::new(n).unwrap() };
+/// # let stamp = |device, seq| Stamp { dot: Dot::new(Rid::device(device), seq).unwrap(), hlc: Hlc::ZERO };
+/// let mut cart = Cart::new();
+/// cart.apply(&add(5), stamp(1, 1), &default_cap)?;
+/// let shown = cart.tag(Subject::Line(tea.clone()), &default_cap).encode();
+///
+/// // Two more come from elsewhere before the shopper removes the five on the screen.
+/// cart.apply(&add(2), stamp(2, 1), &default_cap)?;
+/// let step = PatchStep { operation: Operation::RemoveItem { line: tea }, tag: Some(Tag::decode(&shown)?) };
+/// let removed = cart.patch(&[step], stamp(1, 2), &default_cap)?;
+/// cart.join(&removed);
+/// assert_eq!(cart.view(&default_cap).lines[0].quantity.get(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tag {
     /// Of what.
@@ -94,7 +112,7 @@ impl Cart {
     #[must_use]
     pub fn observe(&self, subject: &Subject, cap: LineCap<'_>) -> Observed {
         match subject {
-            Subject::Line(line) => self.observe_line(line, cap),
+            Subject::Line(line) => observe_line(self.line(line), cap(line)),
             Subject::Coupon(code) => {
                 self.observe_dots(|entry| matches!(entry, Entry::Coupon { code: c } if c == code))
             }
@@ -113,6 +131,24 @@ impl Cart {
         }
     }
 
+    /// The tags of all visible lines, in the order of the view.
+    #[must_use]
+    pub fn line_tags(&self, cap: LineCap<'_>) -> Vec<Tag> {
+        let by_line = self.by_line();
+        let groups = by_line.chunk_by(|a, b| a.0 == b.0);
+        let tags = groups.filter_map(|group| {
+            let (line, _, _) = group.first()?;
+            let entries = group.iter().map(|&(_, dot, entry)| (dot, entry));
+            let seen = observe_line(entries, cap(line));
+            seen.quantity?;
+            Some(Tag {
+                subject: Subject::Line((*line).clone()),
+                seen,
+            })
+        });
+        tags.collect()
+    }
+
     fn observe_dots(&self, of: impl Fn(&Entry) -> bool) -> Observed {
         let live = self.entries().iter().filter(|(_, entry)| of(entry));
         Observed {
@@ -120,23 +156,24 @@ impl Cart {
             ..Observed::default()
         }
     }
+}
 
-    fn observe_line(&self, line: &LineKey, cap: LineCap<'_>) -> Observed {
-        let mut seen = Observed::default();
-        let mut entries = Vec::new();
-        for (dot, entry) in self.line(line) {
-            entries.push((dot, entry));
-            match entry {
-                Entry::Attribute { name, .. } => seen.attributes.push((name.clone(), dot)),
-                _ => seen.dots.push(dot),
-            }
+fn observe_line<'a>(
+    entries: impl Iterator<Item = (Dot, &'a Entry)> + Clone,
+    cap: Quantity,
+) -> Observed {
+    let mut seen = Observed::default();
+    for (dot, entry) in entries.clone() {
+        match entry {
+            Entry::Attribute { name, .. } => seen.attributes.push((name.clone(), dot)),
+            _ => seen.dots.push(dot),
         }
-        let weighed = weigh(entries.iter().copied());
-        seen.quantity = shown(&weighed, cap(line));
-        seen.raw = weighed.raw;
-        if seen.quantity.is_some() {
-            seen.instances = weighed.instances;
-        }
-        seen
     }
+    let weighed = weigh(entries);
+    seen.quantity = shown(&weighed, cap);
+    seen.raw = weighed.raw;
+    if seen.quantity.is_some() {
+        seen.instances = weighed.instances;
+    }
+    seen
 }

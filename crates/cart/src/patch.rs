@@ -18,7 +18,7 @@ use core::fmt;
 
 /// One operation of a patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct PatchStep {
     /// What to do.
     pub operation: Operation,
     /// What its author had seen; without it, the state it arrives at counts as seen.
@@ -66,7 +66,7 @@ impl Cart {
     /// [`PatchError`] with the first operation that fails.
     pub fn patch(
         &self,
-        steps: &[Step],
+        steps: &[PatchStep],
         first: Stamp,
         cap: LineCap<'_>,
     ) -> Result<Self, PatchError> {

@@ -3,7 +3,7 @@
 //! Owns [`View`]. It must not know prices, stock or promotions; those are applied to the view by
 //! others, at the time of reading.
 
-use crate::cart::Cart;
+use crate::cart::{Cart, LineEntry};
 use crate::dot::Dot;
 use crate::entry::Entry;
 use crate::fold::{Weighed, weigh};
@@ -125,25 +125,22 @@ impl Cart {
     /// The cart as people read it.
     #[must_use]
     pub fn view(&self, cap: LineCap<'_>) -> View {
+        let by_line = self.by_line();
+        let groups = by_line.chunk_by(|a, b| a.0 == b.0);
+        let lines = groups.filter_map(|group| show_line(group, cap)).collect();
         let mut coupons: Vec<Name> = Vec::new();
         let mut fields: Vec<Value<'_>> = Vec::new();
-        let mut by_line: Vec<(&LineKey, Dot, &Entry)> = Vec::with_capacity(self.entries().len());
         for (dot, entry) in self.entries() {
             match entry {
                 Entry::Coupon { code } => coupons.push(code.clone()),
                 Entry::Field { name, value, hlc } => {
                     fields.push((name, Reverse((*hlc, *dot)), value))
                 }
-                _ => by_line.extend(entry.line().map(|line| (line, *dot, entry))),
+                _ => {}
             }
         }
         coupons.sort_unstable();
         coupons.dedup();
-        by_line.sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
-        let lines = by_line
-            .chunk_by(|a, b| a.0 == b.0)
-            .filter_map(|group| show_line(group, cap))
-            .collect();
         View {
             lines,
             coupons,
@@ -152,7 +149,7 @@ impl Cart {
     }
 }
 
-fn show_line(group: &[(&LineKey, Dot, &Entry)], cap: LineCap<'_>) -> Option<LineView> {
+fn show_line(group: &[LineEntry<'_>], cap: LineCap<'_>) -> Option<LineView> {
     let &(line, _, _) = group.first()?;
     let weighed = weigh(group.iter().map(|&(_, dot, entry)| (dot, entry)));
     let quantity = shown(&weighed, cap(line))?;

@@ -3,7 +3,7 @@
 use super::dots::{Authors, ReadAuthors, read_context, write_context};
 use super::wire::{Reader, VERSION, Writer};
 use super::{DecodeError, Fault};
-use crate::cart::Cart;
+use crate::cart::{Cart, LineEntry};
 use crate::dot::Dot;
 use crate::entry::{Adjustment, Entry, Instances, Opaque};
 use crate::line_key::LineKey;
@@ -21,25 +21,23 @@ const FIELD: u8 = 5;
 const OWN_INSTANCE: u8 = 1 << 3;
 
 pub(crate) fn encode_cart(cart: &Cart) -> Vec<u8> {
+    let by_line = cart.by_line();
+    let rest = || {
+        cart.entries()
+            .iter()
+            .filter(|(_, entry)| entry.line().is_none())
+    };
     let mut rids = cart.context().authors();
-    let mut by_line: Vec<(&LineKey, Dot, &Entry)> = Vec::with_capacity(cart.entries().len());
-    let mut rest: Vec<(Dot, &Entry)> = Vec::new();
-    for (dot, entry) in cart.entries() {
-        match entry.line() {
-            Some(line) => by_line.push((line, *dot, entry)),
-            None => rest.push((*dot, entry)),
-        }
-        let named = entry
-            .instances()
-            .filter(|instances| instances.as_slice() != [*dot]);
+    for (_, dot, entry) in &by_line {
+        let lives = entry.instances().map_or(&[] as &[Dot], Instances::as_slice);
+        // An own life is not spelled out, and the context has its author anyway.
         rids.extend(
-            named
+            lives
                 .iter()
-                .flat_map(|instances| instances.as_slice())
-                .map(|dot| dot.rid()),
+                .filter(|life| *life != dot)
+                .map(|life| life.rid()),
         );
     }
-    by_line.sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
     let authors = Authors::collect(rids);
     let mut out = Writer::with_capacity(16 + 11 * authors.iter().len() + 32 * cart.entries().len());
     out.byte(VERSION);
@@ -49,14 +47,14 @@ pub(crate) fn encode_cart(cart: &Cart) -> Vec<u8> {
     for group in lines() {
         write_line(group, &authors, &mut out);
     }
-    out.count(rest.len());
-    for (dot, entry) in rest {
-        write_cart_entry(dot, entry, &authors, &mut out);
+    out.count(rest().count());
+    for (dot, entry) in rest() {
+        write_cart_entry(*dot, entry, &authors, &mut out);
     }
     out.finish()
 }
 
-fn write_line(group: &[(&LineKey, Dot, &Entry)], authors: &Authors, out: &mut Writer) {
+fn write_line(group: &[LineEntry<'_>], authors: &Authors, out: &mut Writer) {
     if let Some((line, _, _)) = group.first() {
         out.line_key(line);
     }

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use abasto_cart::limit::MAX_LINE_DOTS;
-use abasto_cart::{Cart, Hlc, Rid, Stamp, Step, Subject, Tag, default_cap};
+use abasto_cart::{Cart, Hlc, PatchStep, Rid, Stamp, Subject, Tag, default_cap};
 
 /// Folds every crowded line at the place that may, as a writer does that commits against the
 /// state it has read.
@@ -73,7 +73,7 @@ fn edits_that_a_fold_has_not_seen_land_on_top_of_it() {
 }
 
 fn tagged_step(cart: &Cart, tag: &Tag) -> Cart {
-    let step = Step {
+    let step = PatchStep {
         operation: inc("X", 1),
         tag: Some(tag.clone()),
     };

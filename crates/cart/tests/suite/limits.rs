@@ -3,7 +3,7 @@
 use crate::support::*;
 use abasto_cart::promotion::{Split, split, split_across};
 use abasto_cart::{
-    Cart, Hlc, Limit, Operation, OperationError, Problem, Rid, Stamp, Step, default_cap,
+    Cart, Hlc, Limit, Operation, OperationError, PatchStep, Problem, Rid, Stamp, default_cap,
 };
 
 fn refused(limit: Limit) -> Result<Cart, OperationError> {
@@ -108,8 +108,8 @@ fn quantities_and_bytes_are_bounded() {
 
 #[test]
 fn a_patch_is_bounded_by_operations_and_numbers() {
-    let steps: Vec<Step> = (0..51)
-        .map(|_| Step {
+    let steps: Vec<PatchStep> = (0..51)
+        .map(|_| PatchStep {
             operation: add("X", 1),
             tag: None,
         })

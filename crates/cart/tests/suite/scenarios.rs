@@ -295,7 +295,7 @@ fn merging_a_guest_cart_is_a_join_and_happens_once() {
 #[test]
 fn one_patch_is_one_change_and_builds_on_itself() {
     let base = with_x(2);
-    let step = |operation| abasto_cart::Step {
+    let step = |operation| abasto_cart::PatchStep {
         operation,
         tag: None,
     };

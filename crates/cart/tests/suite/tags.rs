@@ -1,7 +1,7 @@
 //! What a client had seen, signed by others and brought back.
 
 use crate::support::*;
-use abasto_cart::{Cart, Hlc, OperationError, Rid, Stamp, Step, Subject, Tag, default_cap};
+use abasto_cart::{Cart, Hlc, OperationError, PatchStep, Rid, Stamp, Subject, Tag, default_cap};
 
 fn stamp(seq: u64) -> Stamp {
     Stamp {
@@ -16,7 +16,7 @@ fn tagged(
     tag: &Tag,
     seq: u64,
 ) -> Result<Cart, OperationError> {
-    let step = Step {
+    let step = PatchStep {
         operation,
         tag: Some(tag.clone()),
     };
@@ -118,6 +118,22 @@ fn tags_read_back_and_are_small() {
         assert_eq!(Tag::decode(&bytes), Ok(tag));
         for end in 0..bytes.len() {
             assert!(Tag::decode(&bytes[..end]).is_err());
+        }
+    }
+}
+
+#[test]
+fn the_tags_of_all_lines_are_those_of_each_line_in_the_order_of_the_view() {
+    for seed in 0..40 {
+        for cart in crate::simulation::sample(seed) {
+            let cap = |_: &_| units(4);
+            let each: Vec<Tag> = cart
+                .view(&cap)
+                .lines
+                .into_iter()
+                .map(|shown| cart.tag(Subject::Line(shown.line), &cap))
+                .collect();
+            assert_eq!(cart.line_tags(&cap), each);
         }
     }
 }

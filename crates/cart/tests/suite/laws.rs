@@ -93,3 +93,29 @@ fn a_dot_with_two_contents_ends_the_same_everywhere() {
         }
     }
 }
+
+#[test]
+fn a_change_does_not_depend_on_the_order_of_its_parts() {
+    let dots: Vec<Dot> = (1..=3)
+        .map(|seq| dot(abasto_cart::Rid::device(1), seq))
+        .collect();
+    let coupon = |code: &str| Entry::Coupon { code: name(code) };
+    let parts = [
+        (dots[1], coupon("A")),
+        (dots[0], coupon("B")),
+        (dots[1], coupon("C")),
+        (dots[2], coupon("D")),
+    ];
+    let one_by_one = parts.iter().map(|part| Cart::delta([part.clone()], []));
+    let expected = one_by_one.fold(Cart::delta([], [dots[2]]), |all, part| join(&all, &part));
+    for order in orders(4) {
+        let delta = Cart::delta(order.iter().map(|&at| parts[at].clone()), [dots[2]]);
+        same(&delta, &expected, "the order of parts");
+    }
+    assert_eq!(expected.get(dots[1]), Some(&coupon("A")));
+    assert_eq!(
+        expected.get(dots[2]),
+        None,
+        "what a change removes is not live in it"
+    );
+}

@@ -1,0 +1,52 @@
+//! Unique claims: how each rule looks up its holder.
+//!
+//! Owns the filters. Each implies the partial filter of its index, else the index is not used.
+
+use abasto_domain::id::{BusinessId, RawId};
+use abasto_store::index::Collection;
+use abasto_store::record::{Claim, Unique};
+use mongodb::bson::raw::RawDocumentBuf;
+use mongodb::bson::{Bson, Document, doc};
+
+use crate::document::{Row, Unreadable, object_id};
+
+/// Where a rule's values are, and the field that holds them.
+pub(crate) const fn field(rule: Unique) -> (Collection, &'static str) {
+    match rule {
+        Unique::BranchCode => (Collection::Branches, "code"),
+        Unique::ActiveMember => (Collection::Members, "userId"),
+        Unique::Sku => (Collection::Products, "sku"),
+        Unique::Phone => (Collection::Customers, "phone"),
+        Unique::VerifiedEmail => (Collection::Customers, "verifiedEmailKey"),
+    }
+}
+
+/// The filter that finds the holders of values.
+pub(crate) fn filter<'a>(
+    business: BusinessId,
+    rule: Unique,
+    values: impl IntoIterator<Item = &'a str>,
+) -> Document {
+    let values: Vec<Bson> = values.into_iter().map(Bson::from).collect();
+    let mut filter = doc! { "businessId": object_id(business) };
+    let (_, name) = field(rule);
+    let condition = match rule {
+        Unique::Phone | Unique::VerifiedEmail => doc! { "$in": values, "$type": "string" },
+        Unique::BranchCode | Unique::ActiveMember | Unique::Sku => doc! { "$in": values },
+    };
+    filter.insert(name, condition);
+    match rule {
+        Unique::ActiveMember => drop(filter.insert("active", true)),
+        Unique::Sku => drop(filter.insert("deletedAt", Bson::Null)),
+        Unique::BranchCode | Unique::Phone | Unique::VerifiedEmail => {}
+    }
+    filter
+}
+
+/// The claim of a found document and its holder.
+pub(crate) fn holder(rule: Unique, row: &RawDocumentBuf) -> Result<(Claim, RawId), Unreadable> {
+    let (collection, name) = field(rule);
+    let row = Row::new(collection.name(), row);
+    let value = row.text(name)?;
+    Ok((Claim { rule, value }, row.id("_id")?))
+}

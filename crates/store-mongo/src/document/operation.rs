@@ -1,0 +1,74 @@
+//! `operations`: finished operations under their idempotency keys, each with its first answer.
+
+use std::sync::Arc;
+
+use abasto_domain::currency::Currency;
+use abasto_domain::idempotency::{Fingerprint, OperationKey};
+use abasto_store::record::Kind;
+use abasto_store::verdict::{Operation, Reply, StockReply};
+use mongodb::bson::raw::{RawDocumentBuf, cstr};
+
+use super::event::Unstorable;
+use super::field::{Fields, Row, Unreadable};
+use super::stamp::{Stamped, check_schema};
+use super::{read_document, stock, write_document};
+
+pub(crate) fn write(
+    operation: &Operation,
+    currency: Option<Currency>,
+) -> Result<RawDocumentBuf, Unstorable> {
+    Ok(Fields::new()
+        .id(cstr!("businessId"), operation.business)
+        .opt_id(cstr!("customerId"), operation.key.customer)
+        .text(cstr!("key"), &operation.key.key)
+        .bytes(cstr!("fingerprint"), &operation.fingerprint.0)
+        .doc(cstr!("reply"), write_reply(&operation.reply, currency)?)
+        .date(cstr!("createdAt"), operation.at)
+        .versioned())
+}
+
+fn write_reply(reply: &Reply, currency: Option<Currency>) -> Result<RawDocumentBuf, Unstorable> {
+    Ok(match reply {
+        Reply::Document(document) => Fields::new()
+            .text(cstr!("type"), "document")
+            .name(cstr!("kind"), document.key().kind)
+            .doc(cstr!("document"), write_document(document, currency)?)
+            .done(),
+        Reply::Stock(reply) => Fields::new()
+            .text(cstr!("type"), "stock")
+            .docs(
+                cstr!("movements"),
+                reply.movements.iter().map(stock::write_movement),
+            )
+            .docs(cstr!("levels"), reply.levels.iter().map(stock::write_level))
+            .done(),
+    })
+}
+
+pub(crate) fn read(row: Row<'_>) -> Result<Operation, Unreadable> {
+    check_schema(row)?;
+    Ok(Operation {
+        business: row.id("businessId")?,
+        key: OperationKey {
+            customer: row.opt_id("customerId")?,
+            key: row.text("key")?,
+        },
+        fingerprint: Fingerprint(row.bytes("fingerprint")?),
+        reply: read_reply(row.row("reply")?)?,
+        at: row.date("createdAt")?,
+    })
+}
+
+fn read_reply(row: Row<'_>) -> Result<Reply, Unreadable> {
+    match row.str("type")? {
+        "document" => {
+            let kind = row.name::<Kind>("kind")?;
+            Ok(Reply::Document(read_document(kind, row.row("document")?)?))
+        }
+        "stock" => Ok(Reply::Stock(Arc::new(StockReply {
+            movements: row.rows("movements", stock::read_movement)?,
+            levels: row.rows("levels", stock::read_level)?,
+        }))),
+        other => Err(row.unreadable("reply.type", format!("unknown value {other:?}"))),
+    }
+}

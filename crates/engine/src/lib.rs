@@ -23,6 +23,7 @@ mod document;
 pub mod error;
 mod fingerprint;
 pub mod ids;
+pub mod level;
 pub mod member;
 pub mod order;
 pub mod order_action;

@@ -1,4 +1,4 @@
-//! Stock: adjusting, counting, moving between branches, and reading levels and movements.
+//! Stock: adjusting, counting, moving between branches.
 //!
 //! Owns which levels an operation touches. What each does to a level is in `abasto_domain::stock`.
 
@@ -12,12 +12,10 @@ use abasto_domain::id::{BranchId, MovementId, ProductId, RawId};
 use abasto_domain::pricing::{Item, merge_items};
 use abasto_domain::product::Product;
 use abasto_domain::stock::{
-    AdjustmentReason, Cause, CountRejection, Movement, MovementKind, OperationId, Place, Step,
-    StockChange, StockLevel, count,
+    AdjustmentReason, Cause, CountRejection, MovementKind, OperationId, Place, Step, StockChange,
+    StockLevel, count,
 };
 use abasto_domain::time::Timestamp;
-use abasto_store::query::{LevelFilter, Page, Query};
-use abasto_store::record::Record;
 use abasto_store::unit::{Answer, Guard, OperationDraft, UnitOfWork};
 use abasto_store::verdict::StockReply;
 use serde::Serialize;
@@ -28,6 +26,7 @@ use crate::commit::{self, Done};
 use crate::context::Context;
 use crate::error::Error;
 use crate::fingerprint::operation;
+pub use crate::level::LevelView;
 
 /// An operation on stock: all of it or nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -79,15 +78,6 @@ pub struct Counted {
     pub counted: i64,
     /// The version of the level that the form was printed from.
     pub expected_version: i64,
-}
-
-/// A level with the product's present sku.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LevelView {
-    /// The level.
-    pub level: StockLevel,
-    /// The product's sku.
-    pub sku: String,
 }
 
 impl Engine {
@@ -258,98 +248,6 @@ impl Engine {
             });
         }
         Ok(changes)
-    }
-
-    /// One page of the levels of a branch, by product id.
-    pub async fn levels(
-        &self,
-        context: &Context,
-        filter: LevelFilter,
-        page: Page,
-    ) -> Result<Vec<LevelView>, Error> {
-        self.readable_branch(context, filter.branch).await?;
-        let rows = self
-            .store
-            .list(context.business(), &Query::Levels(filter), page)
-            .await?;
-        let levels = rows.into_iter().map(|row| match row {
-            Record::Level(level) => Ok(level),
-            _ => Err(Error::defect("a list of levels holds something else")),
-        });
-        self.with_skus(context, levels.collect::<Result<_, _>>()?)
-            .await
-    }
-
-    /// The levels of some products of a branch, in the order asked for. A product that never
-    /// moved there has a level of zero.
-    pub async fn levels_of(
-        &self,
-        context: &Context,
-        branch: BranchId,
-        products: &[ProductId],
-    ) -> Result<Vec<LevelView>, Error> {
-        self.readable_branch(context, branch).await?;
-        let business = context.business();
-        let places: Vec<Place> = products
-            .iter()
-            .map(|product| Place {
-                branch,
-                product: *product,
-            })
-            .collect();
-        let levels = self.store.levels(business, &places).await?;
-        let levels = places
-            .into_iter()
-            .zip(levels)
-            .map(|(place, level)| level.unwrap_or_else(|| StockLevel::empty(business, place)));
-        self.with_skus(context, levels.collect()).await
-    }
-
-    /// One page of the movements of a level, newest first.
-    pub async fn movements(
-        &self,
-        context: &Context,
-        place: Place,
-        page: Page,
-    ) -> Result<Vec<Movement>, Error> {
-        self.readable_branch(context, place.branch).await?;
-        let business = context.business();
-        self.find::<Product>(business, place.product, Freshness::Cached)
-            .await?;
-        let rows = self
-            .store
-            .list(business, &Query::Movements(place), page)
-            .await?;
-        rows.into_iter()
-            .map(|row| match row {
-                Record::Movement(movement) => Ok(movement),
-                _ => Err(Error::defect("a list of movements holds something else")),
-            })
-            .collect()
-    }
-
-    async fn readable_branch(&self, context: &Context, branch: BranchId) -> Result<(), Error> {
-        self.find::<Branch>(context.business(), branch, Freshness::Cached)
-            .await?;
-        context.require_at(Permission::ReadStock, branch)
-    }
-
-    async fn with_skus(
-        &self,
-        context: &Context,
-        levels: Vec<StockLevel>,
-    ) -> Result<Vec<LevelView>, Error> {
-        let ids = levels.iter().map(|level| level.place.product.0);
-        let products = self
-            .find_all::<Product>(context.business(), ids, Freshness::Cached)
-            .await?;
-        let views = levels.into_iter().zip(products);
-        Ok(views
-            .map(|(level, product)| LevelView {
-                level,
-                sku: product.sku.clone(),
-            })
-            .collect())
     }
 }
 

@@ -52,8 +52,16 @@ pub struct Settings {
     pub auto_confirm_paid: bool,
     /// Whether a cancelled order gives its units back when the caller does not say.
     pub restock_on_cancel: bool,
+    /// Whether an order that is cancelled before dispatch gives its coupons back.
+    #[serde(default = "yes")]
+    pub return_coupons_on_cancel: bool,
     /// The mode of new carts.
     pub cart_mode: CartMode,
+}
+
+/// What businesses opened before the setting existed have.
+const fn yes() -> bool {
+    true
 }
 
 impl Default for Settings {
@@ -63,6 +71,7 @@ impl Default for Settings {
             unpaid_order_minutes: 30,
             auto_confirm_paid: false,
             restock_on_cancel: true,
+            return_coupons_on_cancel: true,
             cart_mode: CartMode::Crdt,
         }
     }

@@ -141,4 +141,14 @@ ids! {
     MovementId,
     /// One event of the outbox.
     EventId,
+    /// One coupon.
+    CouponId,
+    /// One attempt to pay an order.
+    PaymentId,
+    /// One refund of an attempt.
+    RefundId,
+    /// One message of a payment provider.
+    PaymentEventId,
+    /// One return of sold units.
+    ReturnId,
 }

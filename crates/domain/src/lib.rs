@@ -8,11 +8,15 @@
 extern crate alloc;
 
 pub mod access;
+pub mod basket;
 pub mod branch;
 pub mod business;
+pub mod checkout;
+pub mod coupon;
 pub mod credential;
 pub mod currency;
 pub mod customer;
+pub mod effect;
 pub mod fault;
 pub mod id;
 pub mod idempotency;
@@ -20,7 +24,12 @@ pub mod limits;
 pub mod money;
 pub mod number;
 pub mod order;
+pub mod order_payment;
+pub mod order_return;
 pub mod order_state;
+pub mod payment;
+pub mod payment_call;
+pub mod payment_event;
 pub mod pricing;
 pub mod product;
 pub mod quantity;

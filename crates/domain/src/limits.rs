@@ -18,6 +18,18 @@ pub const QUANTITY_MAX: i64 = 1_000_000;
 pub const ORDER_LINES_MAX: usize = 200;
 /// Most items of one adjustment, count or transfer.
 pub const STOCK_ITEMS_MAX: usize = 200;
+/// Most coupons of one checkout or order.
+pub const COUPONS_PER_ORDER_MAX: usize = 5;
+/// Most open checkouts of one customer: nobody empties the shelf by holding it.
+pub const HOLDS_PER_CUSTOMER_MAX: i64 = 5;
+/// Most open checkouts for guests under one credential.
+pub const GUEST_HOLDS_MAX: i64 = 10_000;
+/// Most attempts to pay one order.
+pub const PAYMENTS_PER_ORDER_MAX: usize = 20;
+/// Most refunds of one attempt.
+pub const REFUNDS_PER_PAYMENT_MAX: usize = 50;
+/// Most returns of one order.
+pub const RETURNS_PER_ORDER_MAX: usize = 50;
 /// Most rows of one product import.
 pub const IMPORT_ROWS_MAX: usize = 100_000;
 /// Most branches that one product, member or key lists.
@@ -47,6 +59,10 @@ pub const NOTE: TextBound = TextBound {
 };
 /// A reason for a cancellation.
 pub const REASON: TextBound = line(1, 200);
+/// What a payment provider calls an attempt or a message.
+pub const PROVIDER_REFERENCE: TextBound = line(1, 255);
+/// Where a buyer goes after paying.
+pub const URL: TextBound = line(1, 2000);
 /// A reference to a document outside (delivery note, invoice).
 pub const REFERENCE: TextBound = line(1, 100);
 /// A user's id at the identity provider.

@@ -116,6 +116,13 @@ impl Amount {
         }
     }
 
+    /// So many millionths of the amount, rounded half to even; at most one million.
+    pub fn share(self, millionths: u32) -> Self {
+        let scaled = i128::from(self.0) * i128::from(millionths.min(MILLION));
+        // A part of an amount is in range.
+        Self(i64::try_from(half_even(scaled, i128::from(MILLION))).unwrap_or(self.0))
+    }
+
     /// The sum of amounts, when it is in range.
     pub fn sum(amounts: impl IntoIterator<Item = Self>) -> Result<Self, AmountOverflow> {
         amounts
@@ -230,13 +237,17 @@ impl TaxRate {
     pub fn tax_within(self, gross: Amount) -> Amount {
         let divisor = i128::from(MILLION) + i128::from(self.0);
         let scaled = i128::from(gross.0) * i128::from(self.0);
-        let (quotient, remainder) = (scaled / divisor, scaled % divisor);
-        let up = match (remainder * 2).cmp(&divisor) {
-            core::cmp::Ordering::Less => 0,
-            core::cmp::Ordering::Equal => quotient & 1,
-            core::cmp::Ordering::Greater => 1,
-        };
         // The rate is at most 1, so the tax is at most half the gross amount and fits.
-        Amount(i64::try_from(quotient + up).unwrap_or(gross.0))
+        Amount(i64::try_from(half_even(scaled, divisor)).unwrap_or(gross.0))
+    }
+}
+
+/// The quotient of two numbers that are not negative, rounded half to even.
+const fn half_even(scaled: i128, divisor: i128) -> i128 {
+    let (quotient, twice) = (scaled / divisor, scaled % divisor * 2);
+    if twice > divisor || (twice == divisor && quotient & 1 == 1) {
+        quotient + 1
+    } else {
+        quotient
     }
 }

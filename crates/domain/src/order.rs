@@ -7,21 +7,21 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::branch::Branch;
+use crate::basket::Basket;
+use crate::coupon::AppliedCoupon;
 use crate::currency::Currency;
-use crate::id::{
-    BranchId, BusinessId, CartId, CheckoutId, CustomerId, MemberId, MovementId, OrderId, ProductId,
-    RawId,
-};
-use crate::money::{Amount, AmountOverflow};
+use crate::effect::Owner;
+use crate::id::{BranchId, BusinessId, CartId, CheckoutId, CustomerId, MemberId, OrderId, RawId};
+use crate::money::Amount;
 use crate::number::{OrderNumber, Series};
 use crate::order_state::{PaymentStatus, Status, Timeline};
-use crate::pricing::{Item, Line, Totals, price_line, totals};
-use crate::product::{Product, Unsellable};
-use crate::quantity::Quantity;
+use crate::pricing::{Item, Line, Totals};
 use crate::stamp::Stamp;
-use crate::stock::{Cause, MovementKind, OperationId, Place, Step, StockChange, reserving};
+use crate::stock::{Cause, StockChange};
 use crate::time::Timestamp;
+
+pub use crate::basket::{OverLimit, PlaceRejection, Refused};
+pub use crate::effect::{LineEffect, RESERVE};
 
 /// One order. Its lines are snapshots: no later change of a product shows in it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -49,6 +49,9 @@ pub struct Order {
     pub totals: Totals,
     /// Of all amounts.
     pub currency: Currency,
+    /// The coupons it used.
+    #[serde(default)]
+    pub coupons: Vec<AppliedCoupon>,
     /// How it reaches the buyer.
     pub fulfilment: Fulfilment,
     /// For the people who pack.
@@ -59,6 +62,15 @@ pub struct Order {
     pub cart: Option<CartId>,
     /// When an unpaid order gives its units back.
     pub reservation_expires_at: Option<Timestamp>,
+    /// What the identities of its movements begin with since its units were reserved a second
+    /// time (paid after it had expired); before that, its id.
+    pub reserved_anew: Option<RawId>,
+    /// What came back of it, one item per product.
+    #[serde(default)]
+    pub returned: Vec<Item>,
+    /// In how many returns.
+    #[serde(default)]
+    pub returns: usize,
     /// When it came to its states.
     pub timeline: Timeline,
     /// Why it was cancelled.
@@ -126,171 +138,82 @@ pub enum Address {
 pub struct Draft<'a> {
     /// The new order's id.
     pub id: OrderId,
-    /// Where it is sold.
-    pub branch: &'a Branch,
+    /// What is bought, where, with which coupons.
+    pub basket: Basket<'a>,
     /// The business's currency.
     pub currency: Currency,
     /// The civil year of now in the branch's zone.
     pub year: i16,
-    /// What is bought: one item per product (see [`crate::pricing::merge_items`]).
-    pub items: &'a [Item],
-    /// The product of each item, in the same order.
-    pub products: &'a [&'a Product],
     /// Who buys.
     pub customer: Buyer,
     /// How it reaches the buyer.
     pub fulfilment: Fulfilment,
     /// How it is paid.
     pub payment_method: PaymentMethod,
-    /// The fee for the delivery.
-    pub delivery_fee: Amount,
     /// For the people who pack.
     pub note: Option<String>,
+    /// The checkout it comes from.
+    pub checkout: Option<CheckoutId>,
+    /// The cart it comes from.
+    pub cart: Option<CartId>,
     /// What the caller believes the total to be.
     pub expected_total: Option<Amount>,
     /// How long an unpaid online order keeps its units, in milliseconds.
     pub unpaid_ms: i64,
 }
 
-/// A product of an order that cannot be sold, and why.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Refused {
-    /// The product.
-    pub product: ProductId,
-    /// Why.
-    pub why: Unsellable,
-}
-
-/// More units of a product than one order may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OverLimit {
-    /// The product.
-    pub product: ProductId,
-    /// How many were asked for.
-    pub requested: Quantity,
-    /// How many one order may have.
-    pub limit: Quantity,
-}
-
-/// Why an order cannot be placed; stock is not looked at here.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PlaceRejection {
-    /// The branch takes no orders.
-    #[error("the branch is not active")]
-    BranchInactive,
-    /// Some products are not sold (any more, or here).
-    #[error("some products cannot be sold")]
-    Unsellable(Vec<Refused>),
-    /// Some products have a limit per order.
-    #[error("more units than one order may have")]
-    OverLimit(Vec<OverLimit>),
-    /// The caller saw other prices.
-    #[error("the total is not what the caller expected")]
-    PriceChanged {
-        /// What the caller expected.
-        expected: Amount,
-        /// What it is.
-        actual: Amount,
-    },
-    /// The total is out of range.
-    #[error(transparent)]
-    Overflow(#[from] AmountOverflow),
-}
-
 /// Decides a new order: the record (number blank, version 1) with all prices from the catalogue.
+///
+/// An online order waits for its payment; one that costs nothing waits for none.
 pub fn place(draft: Draft<'_>, now: Timestamp) -> Result<Order, PlaceRejection> {
-    check_sellable(&draft)?;
-    let lines = priced(&draft)?;
-    let totals = totals(&lines, draft.delivery_fee)?;
-    if let Some(expected) = draft
-        .expected_total
-        .filter(|expected| *expected != totals.total)
-    {
+    let basket = draft.basket;
+    let priced = basket.price(now)?;
+    let total = priced.totals.total;
+    if let Some(expected) = draft.expected_total.filter(|expected| *expected != total) {
         return Err(PlaceRejection::PriceChanged {
             expected,
-            actual: totals.total,
+            actual: total,
         });
     }
-    let (status, expires) = match draft.payment_method {
-        PaymentMethod::OnDelivery => (Status::Pending, None),
-        PaymentMethod::Online => (
-            Status::PendingPayment,
-            Some(now.plus_millis(draft.unpaid_ms)),
-        ),
+    let unpaid_until = now.plus_millis(draft.unpaid_ms);
+    let (status, payment_status, expires) = match draft.payment_method {
+        PaymentMethod::Online if total == Amount::ZERO => {
+            (Status::Pending, PaymentStatus::Paid, None)
+        }
+        PaymentMethod::Online => {
+            let unpaid = PaymentStatus::Unpaid;
+            (Status::PendingPayment, unpaid, Some(unpaid_until))
+        }
+        PaymentMethod::OnDelivery => (Status::Pending, PaymentStatus::Unpaid, None),
     };
     Ok(Order {
-        business: draft.branch.business,
+        business: basket.branch.business,
         id: draft.id,
         number: OrderNumber::blank(Series {
-            code: draft.branch.code.clone(),
+            code: basket.branch.code.clone(),
             year: draft.year,
         }),
-        branch: draft.branch.id,
+        branch: basket.branch.id,
         status,
-        payment_status: PaymentStatus::Unpaid,
+        payment_status,
         payment_method: draft.payment_method,
         customer: draft.customer,
-        lines,
-        totals,
+        lines: priced.lines,
+        totals: priced.totals,
         currency: draft.currency,
+        coupons: priced.coupons,
         fulfilment: draft.fulfilment,
         note: draft.note,
-        checkout: None,
-        cart: None,
+        checkout: draft.checkout,
+        cart: draft.cart,
         reservation_expires_at: expires,
+        reserved_anew: None,
+        returned: Vec::new(),
+        returns: 0,
         timeline: Timeline::default(),
         cancel_reason: None,
         stamp: Stamp::first(now),
     })
-}
-
-fn check_sellable(draft: &Draft<'_>) -> Result<(), PlaceRejection> {
-    if !draft.branch.active {
-        return Err(PlaceRejection::BranchInactive);
-    }
-    let refused: Vec<Refused> = draft
-        .products
-        .iter()
-        .filter_map(|product| {
-            let why = product.sellable_at(draft.branch.id).err()?;
-            Some(Refused {
-                product: product.id,
-                why,
-            })
-        })
-        .collect();
-    if !refused.is_empty() {
-        return Err(PlaceRejection::Unsellable(refused));
-    }
-    let over: Vec<OverLimit> = draft
-        .items
-        .iter()
-        .zip(draft.products)
-        .filter_map(|(item, product)| {
-            let limit = product
-                .max_per_order
-                .filter(|limit| item.quantity > *limit)?;
-            Some(OverLimit {
-                product: product.id,
-                requested: item.quantity,
-                limit,
-            })
-        })
-        .collect();
-    if over.is_empty() {
-        Ok(())
-    } else {
-        Err(PlaceRejection::OverLimit(over))
-    }
-}
-
-fn priced(draft: &Draft<'_>) -> Result<Vec<Line>, AmountOverflow> {
-    draft
-        .items
-        .iter()
-        .zip(draft.products)
-        .map(|(item, product)| price_line(product, item.quantity))
-        .collect()
 }
 
 impl Order {
@@ -301,57 +224,16 @@ impl Order {
         effect: LineEffect,
         ids: &mut dyn FnMut() -> RawId,
     ) -> Vec<StockChange> {
-        let mut changes: Vec<StockChange> = self
-            .lines
-            .iter()
-            .zip(0u16..)
-            .map(|(line, number)| {
-                let (available, reserved) = (effect.units)(line.quantity);
-                StockChange {
-                    id: MovementId(ids()),
-                    place: Place {
-                        branch: self.branch,
-                        product: line.product,
-                    },
-                    kind: effect.kind,
-                    available,
-                    reserved,
-                    operation: OperationId {
-                        source: self.id.0,
-                        step: effect.step,
-                        line: number,
-                    },
-                    cause: Cause {
-                        order: Some(self.id),
-                        checkout: self.checkout,
-                        reason: effect.reason.map(Into::into),
-                        reference: None,
-                    },
-                }
-            })
-            .collect();
-        changes.sort_by_key(|change| change.place);
-        changes
+        let owner = Owner {
+            branch: self.branch,
+            source: self.reserved_anew.unwrap_or(self.id.0),
+            cause: Cause {
+                order: Some(self.id),
+                checkout: self.checkout,
+                ..Cause::default()
+            },
+        };
+        let lines = self.lines.iter().map(|line| (line.product, line.quantity));
+        owner.changes(lines, effect, ids)
     }
 }
-
-/// What one step does to the stock of each line.
-#[derive(Debug, Clone, Copy)]
-pub struct LineEffect {
-    /// The kind of movement.
-    pub kind: MovementKind,
-    /// The step, part of the movement's identity.
-    pub step: Step,
-    /// The signed change of (available, reserved) for so many units.
-    pub units: fn(Quantity) -> (i64, i64),
-    /// A reason to record.
-    pub reason: Option<&'static str>,
-}
-
-/// An order takes its units: available → reserved.
-pub const RESERVE: LineEffect = LineEffect {
-    kind: MovementKind::Reservation,
-    step: Step::Reserve,
-    units: reserving,
-    reason: None,
-};

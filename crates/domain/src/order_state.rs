@@ -5,9 +5,11 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::coupon::Redemption;
+use crate::effect::{DISPATCH, RELEASE, WRITE_OFF};
 use crate::id::{MemberId, RawId};
-use crate::order::{LineEffect, Order};
-use crate::stock::{MovementKind, Step, StockChange, releasing};
+use crate::order::Order;
+use crate::stock::StockChange;
 use crate::time::Timestamp;
 
 /// How far an order has come.
@@ -108,6 +110,10 @@ pub struct Timeline {
     pub delivered_at: Option<Timestamp>,
     /// Cancelled.
     pub cancelled_at: Option<Timestamp>,
+    /// Cancelled because nobody paid in time.
+    pub expired_at: Option<Timestamp>,
+    /// Paid, all of it.
+    pub paid_at: Option<Timestamp>,
 }
 
 /// A step that somebody asks for.
@@ -127,6 +133,8 @@ pub enum Action {
         reason: String,
         /// What becomes of its units.
         units: Units,
+        /// What becomes of its coupons' redemptions.
+        coupons: Redemption,
     },
 }
 
@@ -176,27 +184,6 @@ pub enum Outcome {
     },
 }
 
-const RELEASE: LineEffect = LineEffect {
-    kind: MovementKind::Release,
-    step: Step::Release,
-    units: releasing,
-    reason: None,
-};
-
-const WRITE_OFF: LineEffect = LineEffect {
-    kind: MovementKind::Adjustment,
-    step: Step::WriteOff,
-    units: |quantity| (-quantity.units(), 0),
-    reason: Some("loss"),
-};
-
-const DISPATCH: LineEffect = LineEffect {
-    kind: MovementKind::Dispatch,
-    step: Step::Dispatch,
-    units: |quantity| (0, -quantity.units()),
-    reason: None,
-};
-
 /// Decides a step.
 pub fn act(
     order: &Order,
@@ -231,16 +218,61 @@ pub fn act(
         Action::Prepare => next.timeline.preparing_at = at,
         Action::Dispatch => next.timeline.dispatched_at = at,
         Action::Deliver => next.timeline.delivered_at = at,
-        Action::Cancel { reason, .. } => {
+        Action::Cancel {
+            reason, coupons, ..
+        } => {
             next.timeline.cancelled_at = at;
             next.cancel_reason = Some(reason);
             next.reservation_expires_at = None;
+            next.mark_redemptions(coupons);
         }
     }
     Ok(Outcome::Changed {
         order: next.into(),
         stock,
     })
+}
+
+/// Why an unpaid order does not expire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the order does not wait for a payment that is overdue")]
+pub struct NotOverdue;
+
+/// Decides the end of an order that nobody paid in time: at the very moment that its reservation
+/// names it is over. It gives back its units and its coupons.
+pub fn expire(
+    order: &Order,
+    now: Timestamp,
+    ids: &mut dyn FnMut() -> RawId,
+) -> Result<Outcome, NotOverdue> {
+    let due = order.reservation_expires_at.ok_or(NotOverdue)?;
+    if order.status != Status::PendingPayment || now < due {
+        return Err(NotOverdue);
+    }
+    let mut next = order.clone();
+    next.status = Status::Cancelled;
+    next.stamp = order.stamp.next(now);
+    next.timeline.cancelled_at = Some(next.stamp.updated_at);
+    next.timeline.expired_at = Some(next.stamp.updated_at);
+    next.cancel_reason = Some(EXPIRED.into());
+    next.reservation_expires_at = None;
+    next.mark_redemptions(Redemption::Returned);
+    Ok(Outcome::Changed {
+        order: next.into(),
+        stock: order.stock_changes(RELEASE, ids),
+    })
+}
+
+/// The reason of an order that nobody paid in time.
+pub const EXPIRED: &str = "reservation-expired";
+
+impl Order {
+    /// Marks what becomes of the redemptions that still count.
+    pub(crate) fn mark_redemptions(&mut self, redemption: Redemption) {
+        for coupon in &mut self.coupons {
+            coupon.redemption = redemption;
+        }
+    }
 }
 
 /// Decides who brings an order: possible until it has left the house.

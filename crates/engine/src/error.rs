@@ -3,6 +3,7 @@
 //! Owns the closed set of outcomes; the API maps each to a status in one place. Must not know
 //! HTTP.
 
+use abasto_domain::coupon::{CouponCode, CouponRefusal};
 use abasto_domain::fault::Fault;
 use abasto_domain::money::Amount;
 use abasto_domain::order::{OverLimit, Refused};
@@ -52,6 +53,9 @@ pub enum Error {
     /// More units of a product than one order may have.
     #[error("more units than one order may have")]
     OverLimit(Vec<OverLimit>),
+    /// A coupon cannot be used.
+    #[error("a coupon cannot be used")]
+    CouponRefused(CouponCode, CouponRefusal),
     /// The total is not what the caller expected.
     #[error("the total changed")]
     PriceChanged {

@@ -6,8 +6,10 @@
 use std::sync::Arc;
 
 use abasto_domain::access::{Permission, Role, Sight};
+use abasto_domain::basket::Basket;
 use abasto_domain::branch::Branch;
 use abasto_domain::business::Business;
+use abasto_domain::coupon::KnownBuyer;
 use abasto_domain::customer::Customer;
 use abasto_domain::fault::InvalidValue;
 use abasto_domain::id::{BranchId, CustomerId, OrderId};
@@ -118,11 +120,16 @@ impl Engine {
         let order = place(
             Draft {
                 id: OrderId(self.new_id(now)),
-                branch: &branch,
+                basket: Basket {
+                    branch: &branch,
+                    items: &command.items,
+                    products: &shelf,
+                    coupons: &[],
+                    buyer: KnownBuyer::No,
+                    delivery_fee: command.delivery_fee.unwrap_or(Amount::ZERO),
+                },
                 currency: tenant.currency,
                 year: civil_year(now, &branch.time_zone),
-                items: &command.items,
-                products: &shelf,
                 customer: buyer,
                 fulfilment: Fulfilment {
                     kind: command.fulfilment,
@@ -130,8 +137,9 @@ impl Engine {
                     courier: None,
                 },
                 payment_method: command.payment_method,
-                delivery_fee: command.delivery_fee.unwrap_or(Amount::ZERO),
                 note: command.note.clone(),
+                checkout: None,
+                cart: None,
                 expected_total: command.expected_total,
                 unpaid_ms: i64::from(tenant.settings.unpaid_order_minutes) * 60_000,
             },
@@ -351,6 +359,7 @@ impl From<PlaceRejection> for Error {
             PlaceRejection::PriceChanged { expected, actual } => {
                 Self::PriceChanged { expected, actual }
             }
+            PlaceRejection::Coupon(code, why) => Self::CouponRefused(code, why),
             PlaceRejection::Overflow(overflow) => Self::fault("/items", overflow.into()),
         }
     }

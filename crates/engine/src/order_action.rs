@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use abasto_domain::access::{Permission, Role, Sight};
 use abasto_domain::business::Business;
+use abasto_domain::coupon::Redemption;
 use abasto_domain::credential::Member;
 use abasto_domain::fault::InvalidValue;
 use abasto_domain::id::{MemberId, OrderId};
@@ -169,21 +170,22 @@ impl Engine {
             OrderStep::Deliver => Action::Deliver,
             OrderStep::Cancel { reason, restock } => {
                 let business = context.business();
-                let restock = match restock {
-                    Some(restock) => *restock,
-                    None => {
-                        let tenant = self.find::<Business>(business, business, freshness).await?;
-                        tenant.settings.restock_on_cancel
-                    }
-                };
-                let units = if restock {
+                let tenant = self.find::<Business>(business, business, freshness).await?;
+                let settings = tenant.settings;
+                let units = if restock.unwrap_or(settings.restock_on_cancel) {
                     Units::Restock
                 } else {
                     Units::WriteOff
                 };
+                let coupons = if settings.return_coupons_on_cancel {
+                    Redemption::Returned
+                } else {
+                    Redemption::Counted
+                };
                 Action::Cancel {
                     reason: reason.clone(),
                     units,
+                    coupons,
                 }
             }
             OrderStep::Courier(_) => return Err(Error::defect("a courier is not a state")),

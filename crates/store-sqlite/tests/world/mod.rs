@@ -9,8 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use abasto_domain::access::Actor;
+use abasto_domain::basket::Basket;
 use abasto_domain::branch::{Branch, BranchCode};
 use abasto_domain::business::{Business, Settings};
+use abasto_domain::coupon::KnownBuyer;
 use abasto_domain::currency::Currency;
 use abasto_domain::id::{BranchId, BusinessId, CustomerId, OrderId, ProductId, RawId};
 use abasto_domain::idempotency::{Fingerprint, OperationKey};
@@ -250,11 +252,16 @@ impl World {
     ) -> Draft<'a> {
         Draft {
             id: OrderId(self.next_id()),
-            branch,
+            basket: Basket {
+                branch,
+                items,
+                products,
+                coupons: &[],
+                buyer: KnownBuyer::No,
+                delivery_fee: Amount::ZERO,
+            },
             currency: self.business.currency,
             year: 2026,
-            items,
-            products,
             customer: Buyer {
                 id: customer,
                 name: Some("Ana María Restrepo".to_owned()),
@@ -266,8 +273,9 @@ impl World {
                 courier: None,
             },
             payment_method: PaymentMethod::OnDelivery,
-            delivery_fee: Amount::ZERO,
             note: None,
+            checkout: None,
+            cart: None,
             expected_total: None,
             unpaid_ms: 1_800_000,
         }

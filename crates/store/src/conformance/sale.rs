@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
+use abasto_domain::basket::Basket;
 use abasto_domain::branch::Branch;
+use abasto_domain::coupon::{KnownBuyer, Redemption};
 use abasto_domain::id::{MovementId, OrderId};
 use abasto_domain::money::Amount;
 use abasto_domain::order::{
@@ -104,11 +106,16 @@ impl Tenant {
         let products: Vec<&Product> = lines.iter().map(|(product, _)| *product).collect();
         let draft = Draft {
             id: OrderId(self.world.id()),
-            branch,
+            basket: Basket {
+                branch,
+                items: &items,
+                products: &products,
+                coupons: &[],
+                buyer: KnownBuyer::No,
+                delivery_fee: Amount::ZERO,
+            },
             currency: self.record.currency,
             year,
-            items: &items,
-            products: &products,
             customer: Buyer {
                 id: None,
                 name: Some("Ana".to_owned()),
@@ -120,8 +127,9 @@ impl Tenant {
                 courier: None,
             },
             payment_method: PaymentMethod::OnDelivery,
-            delivery_fee: Amount::ZERO,
             note: None,
+            checkout: None,
+            cart: None,
             expected_total: None,
             unpaid_ms: 0,
         };
@@ -211,5 +219,6 @@ pub fn cancel() -> Action {
     Action::Cancel {
         reason: "test".to_owned(),
         units: Units::Restock,
+        coupons: Redemption::Returned,
     }
 }

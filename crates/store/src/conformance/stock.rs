@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use abasto_domain::branch::Branch;
+use abasto_domain::coupon::Redemption;
 use abasto_domain::order_state::{Action, Units};
 use abasto_domain::product::Product;
 use abasto_domain::stock::{Place, Shortage, UNITS_MAX};
@@ -207,6 +208,7 @@ pub async fn a_life_of_an_order_conserves_units(world: World) {
     let lost = Action::Cancel {
         reason: "broken".to_owned(),
         units: Units::WriteOff,
+        coupons: Redemption::Returned,
     };
     let mut orders = Vec::new();
     for _ in 0..3 {

@@ -161,18 +161,25 @@ fn a_line_gone_below_zero_starts_clean() {
         base.fork(1).make(&dec("X", 1)),
         base.fork(2).make(&dec("X", 1)),
     ];
+    let unseen_step = base.fork(4).make(&inc("X", 4));
     let mut after = base.fork(3);
     after.cart = in_every_order(&base.cart, &deltas);
     assert_eq!(show(&after.cart), "");
     for operation in [add("X", 2), set("X", 2)] {
         let mut again = after.clone();
-        again.make(&operation);
+        let delta = again.make(&operation);
         assert_eq!(
             show(&again.cart),
             "X:2",
             "neither the debt nor the note is inherited"
         );
         assert_eq!(again.cart.entries().len(), 1);
+        let all = [deltas.as_slice(), &[delta, unseen_step.clone()]].concat();
+        assert_eq!(
+            show(&in_every_order(&base.cart, &all)),
+            "X:2",
+            "nor a step that comes later"
+        );
     }
 }
 

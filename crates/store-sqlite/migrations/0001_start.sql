@@ -125,24 +125,29 @@ CREATE TABLE past_documents (
 ) STRICT;
 CREATE UNIQUE INDEX uq_past_documents_version ON past_documents (business, kind, id, version);
 
--- The number is short because every movement of the level carries it.
+-- A level knows its last movement. The number is short because every movement carries it.
 CREATE TABLE stock_levels (
-    number     INTEGER NOT NULL PRIMARY KEY,
-    business   BLOB    NOT NULL CHECK (length(business) = 12),
-    branch     BLOB    NOT NULL CHECK (length(branch) = 12),
-    product    BLOB    NOT NULL CHECK (length(product) = 12),
-    available  INTEGER NOT NULL CHECK (available BETWEEN 0 AND 1000000000000),
-    reserved   INTEGER NOT NULL CHECK (reserved BETWEEN 0 AND 1000000000000),
-    version    INTEGER NOT NULL CHECK (version >= 1),
-    updated_at INTEGER NOT NULL,
-    v          INTEGER NOT NULL
+    number        INTEGER NOT NULL PRIMARY KEY,
+    business      BLOB    NOT NULL CHECK (length(business) = 12),
+    branch        BLOB    NOT NULL CHECK (length(branch) = 12),
+    product       BLOB    NOT NULL CHECK (length(product) = 12),
+    available     INTEGER NOT NULL CHECK (available BETWEEN 0 AND 1000000000000),
+    reserved      INTEGER NOT NULL CHECK (reserved BETWEEN 0 AND 1000000000000),
+    version       INTEGER NOT NULL CHECK (version >= 0),
+    last_movement INTEGER NOT NULL,
+    updated_at    INTEGER NOT NULL,
+    v             INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX uq_stock_levels_place ON stock_levels (business, branch, product);
 
--- Kept in the order of a level's history.
+-- Kept in the order of arrival, so that a sale of many products writes few pages. The history of a
+-- level is a chain: each movement names the one before it (0: none), and every sixteenth is in an
+-- index, so that any place of the chain is at most fifteen steps from a known one.
 CREATE TABLE stock_movements (
+    number          INTEGER NOT NULL PRIMARY KEY,
     level           INTEGER NOT NULL REFERENCES stock_levels (number),
     sequence        INTEGER NOT NULL CHECK (sequence >= 1),
+    previous        INTEGER NOT NULL CHECK ((previous = 0) = (sequence = 1)),
     business        BLOB    NOT NULL CHECK (length(business) = 12),
     id              BLOB    NOT NULL CHECK (length(id) = 12),
     -- 0 receipt, 1 adjustment, 2 count, 3 transfer_out, 4 transfer_in, 5 hold, 6 hold_release,
@@ -161,10 +166,11 @@ CREATE TABLE stock_movements (
     -- One byte for the kind, then the id of a key or a member.
     actor           BLOB    NOT NULL CHECK (length(actor) IN (1, 13)),
     at              INTEGER NOT NULL,
-    v               INTEGER NOT NULL,
-    PRIMARY KEY (level, sequence)
-) STRICT, WITHOUT ROWID;
+    v               INTEGER NOT NULL
+) STRICT;
 CREATE UNIQUE INDEX uq_stock_movements_operation ON stock_movements (business, operation);
+CREATE UNIQUE INDEX uq_stock_movements_milestone ON stock_movements (level, sequence)
+    WHERE sequence % 16 = 0;
 
 -- The history and the outbox in one, kept in the order of a document's history.
 CREATE TABLE events (

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use abasto_domain::id::BusinessId;
-use abasto_domain::stock::{Movement, Place};
+use abasto_domain::stock::Place;
 use abasto_store::heads::Heads;
 use abasto_store::resolve::Effects;
 use rusqlite::{Connection, params};
@@ -16,7 +16,7 @@ use crate::event;
 use crate::group::WriteError;
 use crate::head::Memory;
 use crate::level::{self, Numbered};
-use crate::operation;
+use crate::{movement, operation};
 
 const COUNT: &str = "INSERT INTO counters (business, code, year, last) VALUES (?1, ?2, ?3, ?4) \
     ON CONFLICT (business, code, year) DO UPDATE SET last = excluded.last";
@@ -29,8 +29,7 @@ pub(crate) fn write(
     effects: &[Effects],
 ) -> Result<(), WriteError> {
     write_documents(connection, memory, effects)?;
-    let levels = write_levels(connection, memory, heads)?;
-    write_movements(connection, &levels, effects)?;
+    write_stock(connection, memory, heads, effects)?;
     for (business, series, last) in heads.counted_series() {
         let values = params![business.0.0, series.code.as_str(), series.year, last];
         connection.prepare_cached(COUNT)?.execute(values)?;
@@ -69,45 +68,33 @@ fn write_documents(
     Ok(())
 }
 
-type Numbers = BTreeMap<(BusinessId, Place), i64>;
-
-fn write_levels(
+/// Appends the movements of the group and moves each level on once, by all of them together.
+fn write_stock(
     connection: &Connection,
     memory: &mut Memory,
     heads: &Heads,
-) -> Result<Numbers, WriteError> {
-    let mut numbers = Numbers::new();
-    for level in heads.moved_levels() {
-        let known = match memory.level(level.business, level.place) {
-            Some(known) => Some(known.number),
-            // Too many levels for the memory, or a new one.
-            None => level::number(connection, level.business, level.place)?,
-        };
-        let number = level::write(connection, level, known)?;
-        memory.keep_level(Numbered {
-            number,
-            level: *level,
-        });
-        numbers.insert((level.business, level.place), number);
-    }
-    Ok(numbers)
-}
-
-fn write_movements(
-    connection: &Connection,
-    numbers: &Numbers,
     effects: &[Effects],
 ) -> Result<(), WriteError> {
-    let mut rows: Vec<(i64, &Movement)> = Vec::new();
-    for movement in effects.iter().flat_map(|effect| &effect.movements) {
-        let number = numbers
-            .get(&(movement.business, movement.place))
-            .ok_or(WriteError::Lost("stock_levels"))?;
-        rows.push((*number, movement));
+    let mut levels: BTreeMap<(BusinessId, Place), Numbered> = BTreeMap::new();
+    for level in heads.moved_levels() {
+        let (business, place) = (level.business, level.place);
+        let before = match memory.level(connection, business, place)? {
+            Some(before) => before,
+            None => level::create(connection, business, place)?,
+        };
+        levels.insert((business, place), before);
     }
-    rows.sort_by_key(|(number, movement)| (*number, movement.sequence));
-    for (number, movement) in rows {
-        level::write_movement(connection, number, movement)?;
+    for movement in effects.iter().flat_map(|effect| &effect.movements) {
+        let level = levels
+            .get_mut(&(movement.business, movement.place))
+            .ok_or(WriteError::Lost("stock_levels"))?;
+        level.last_movement = movement::append(connection, level, movement)?;
+    }
+    for (level, mut after) in heads.moved_levels().zip(levels.into_values()) {
+        let before = after.level.version;
+        after.level = *level;
+        level::move_on(connection, before, &after)?;
+        memory.keep_level(after);
     }
     Ok(())
 }

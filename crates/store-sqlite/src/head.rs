@@ -54,11 +54,6 @@ impl Memory {
         *self = Self::default();
     }
 
-    /// The level of a place, if it is remembered.
-    pub(crate) fn level(&self, business: BusinessId, place: Place) -> Option<Numbered> {
-        self.levels.get(&(business, place)).copied()
-    }
-
     /// Remembers a level as written.
     pub(crate) fn keep_level(&mut self, numbered: Numbered) {
         let key = (numbered.level.business, numbered.level.place);
@@ -93,7 +88,7 @@ impl Memory {
                     heads.set_document(business, key, version);
                 }
                 HeadKey::Level(place) => {
-                    let level = self.read_level(connection, business, place)?;
+                    let level = self.level(connection, business, place)?;
                     heads.set_level(business, place, level.map(|numbered| numbered.level));
                 }
                 HeadKey::Claim(claim) => {
@@ -129,14 +124,15 @@ impl Memory {
         Ok(version)
     }
 
-    fn read_level(
+    /// The level of a place.
+    pub(crate) fn level(
         &mut self,
         connection: &Connection,
         business: BusinessId,
         place: Place,
     ) -> Result<Option<Numbered>, StoreError> {
-        if let Some(known) = self.level(business, place) {
-            return Ok(Some(known));
+        if let Some(known) = self.levels.get(&(business, place)) {
+            return Ok(Some(*known));
         }
         let read = level::read(connection, business, place)?;
         if let Some(numbered) = read {

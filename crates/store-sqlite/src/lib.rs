@@ -18,6 +18,7 @@ mod level;
 mod list;
 mod lock;
 mod migration;
+mod movement;
 mod open;
 mod operation;
 mod pool;

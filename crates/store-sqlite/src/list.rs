@@ -3,6 +3,7 @@
 //! Owns how the rows of several statements become one page. Must not know SQL.
 
 use abasto_domain::id::BusinessId;
+use abasto_domain::stock::Place;
 use abasto_store::StoreError;
 use abasto_store::query::{Page, Position, Query};
 use abasto_store::record::Record;
@@ -11,7 +12,7 @@ use rusqlite::{Connection, params_from_iter};
 use crate::document::{self, text};
 use crate::error::store_error;
 use crate::shape::{Rows, Scan, scans};
-use crate::{event, level};
+use crate::{event, level, movement};
 
 /// One page of a list.
 pub(crate) fn list(
@@ -20,6 +21,9 @@ pub(crate) fn list(
     query: &Query,
     page: Page,
 ) -> Result<Vec<Record>, StoreError> {
+    if let Query::Movements(place) = query {
+        return movements(connection, business, *place, page);
+    }
     let scans = scans(business, query, page);
     let mut records = Vec::new();
     for scan in &scans {
@@ -31,6 +35,21 @@ pub(crate) fn list(
         records.truncate(usize::try_from(page.limit).unwrap_or(usize::MAX));
     }
     Ok(records)
+}
+
+fn movements(
+    connection: &Connection,
+    business: BusinessId,
+    place: Place,
+    page: Page,
+) -> Result<Vec<Record>, StoreError> {
+    let Some(level) = level::read(connection, business, place)? else {
+        return Ok(Vec::new());
+    };
+    let below = page.after.map_or(i64::MAX, |position| position.order);
+    let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
+    let movements = movement::newest(connection, &level, below, limit)?;
+    Ok(movements.into_iter().map(Record::Movement).collect())
 }
 
 fn run(
@@ -48,9 +67,6 @@ fn run(
             Rows::Documents(kind) => Record::Document(document::decode(kind, text(row, 0)?)?),
             Rows::Events => Record::Event(event::from_row(business, row)?),
             Rows::Levels => Record::Level(level::from_row(business, row)?.level),
-            Rows::Movements(place) => {
-                Record::Movement(level::movement_from_row(business, place, row)?)
-            }
         });
     }
     Ok(())

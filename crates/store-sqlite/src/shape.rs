@@ -8,7 +8,6 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use abasto_domain::id::{BranchId, BusinessId, RawId};
-use abasto_domain::stock::Place;
 use abasto_store::index::Shape;
 use abasto_store::query::{LevelFilter, OrderFilter, Page, Position, ProductFilter, Query};
 use abasto_store::record::{DocumentKey, Kind};
@@ -16,7 +15,7 @@ use rusqlite::types::Value;
 
 use crate::codec;
 use crate::event::event_columns;
-use crate::level::{level_columns, movement_columns};
+use crate::level::level_columns;
 
 /// Most branches of one statement: a compound of more costs more to prepare than to run.
 const BRANCHES_MAX: usize = 100;
@@ -36,7 +35,6 @@ pub(crate) enum Rows {
     Documents(Kind),
     Events,
     Levels,
-    Movements(Place),
 }
 
 /// The statements of a query. When there are several, the page is what comes first of all their
@@ -52,7 +50,8 @@ pub(crate) fn scans(business: BusinessId, query: &Query, page: Page) -> Vec<Scan
         Query::Orders(filter) => orders(business, filter, page),
         Query::History(key) => vec![history(business, *key, page)],
         Query::Levels(filter) => vec![levels(business, filter, page)],
-        Query::Movements(place) => vec![movements(business, *place, page)],
+        // A chain, not a scan: see `crate::movement`.
+        Query::Movements(_) => Vec::new(),
     }
 }
 
@@ -314,27 +313,5 @@ fn levels(business: BusinessId, filter: &LevelFilter, page: Page) -> Scan {
             limit(page),
         ],
         rows: Rows::Levels,
-    }
-}
-
-fn movements(business: BusinessId, place: Place, page: Page) -> Scan {
-    const SQL: &str = concat!(
-        "SELECT ",
-        movement_columns!(),
-        " FROM stock_levels INDEXED BY uq_stock_levels_place \
-         CROSS JOIN stock_movements ON stock_movements.level = stock_levels.number \
-         WHERE stock_levels.business = ?1 AND branch = ?2 AND product = ?3 AND sequence < ?4 \
-         ORDER BY sequence DESC LIMIT ?5"
-    );
-    Scan {
-        sql: Cow::Borrowed(SQL),
-        values: vec![
-            blob(&business.0),
-            blob(&place.branch.0),
-            blob(&place.product.0),
-            Value::Integer(page.after.map_or(i64::MAX, |position| position.order)),
-            limit(page),
-        ],
-        rows: Rows::Movements(place),
     }
 }

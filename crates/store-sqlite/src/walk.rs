@@ -6,17 +6,16 @@
 use abasto_domain::branch::BranchCode;
 use abasto_domain::id::BusinessId;
 use abasto_domain::number::Series;
-use abasto_domain::stock::Place;
 use abasto_store::StoreError;
 use abasto_store::record::{Counter, Kind, Record};
 use rusqlite::{Connection, Row, params};
 use tokio::sync::mpsc;
 
-use crate::codec;
 use crate::document::{self, text};
 use crate::error::store_error;
 use crate::event::event_columns;
-use crate::level::{self, blob, integer, level_columns, movement_columns};
+use crate::level::{self, Numbered, integer, level_columns};
+use crate::movement::{self, MILESTONE};
 use crate::{event, operation};
 
 /// Records of one batch.
@@ -95,12 +94,9 @@ fn everything(
     each(connection, LEVELS, business, out, |row| {
         level::from_row(business, row).map(|numbered| Record::Level(numbered.level))
     })?;
-    each(connection, MOVEMENTS, business, out, |row| {
-        let place = Place {
-            branch: codec::id(blob(row, 14)?)?.into(),
-            product: codec::id(blob(row, 15)?)?.into(),
-        };
-        level::movement_from_row(business, place, row).map(Record::Movement)
+    // A second time through the levels, because all of them come before the first movement.
+    each_row(connection, LEVELS, business, |row| {
+        history(connection, &level::from_row(business, row)?, out)
     })?;
     each(connection, EVENTS, business, out, |row| {
         event::from_row(business, row).map(Record::Event)
@@ -115,14 +111,6 @@ const LEVELS: &str = concat!(
     "SELECT ",
     level_columns!(),
     " FROM stock_levels WHERE business = ?1 ORDER BY branch, product"
-);
-
-const MOVEMENTS: &str = concat!(
-    "SELECT ",
-    movement_columns!(),
-    ", branch, product FROM stock_levels INDEXED BY uq_stock_levels_place \
-     CROSS JOIN stock_movements ON stock_movements.level = stock_levels.number \
-     WHERE stock_levels.business = ?1 ORDER BY branch, product, sequence"
 );
 
 const EVENTS: &str = concat!(
@@ -145,6 +133,21 @@ fn counter(row: &Row<'_>) -> Result<Record, StoreError> {
     }))
 }
 
+/// The movements of a level, oldest first: the chain in pieces that end at its milestones.
+fn history(connection: &Connection, level: &Numbered, out: &mut Out<'_>) -> Result<(), Stop> {
+    let mut first = 1;
+    while first <= level.level.version {
+        let below = first.saturating_add(MILESTONE).min(level.level.version + 1);
+        let rows = usize::try_from(below - first).unwrap_or_default();
+        let newest = movement::newest(connection, level, below, rows)?;
+        first = below;
+        for movement in newest.into_iter().rev() {
+            out.push(Record::Movement(movement))?;
+        }
+    }
+    Ok(())
+}
+
 fn each(
     connection: &Connection,
     sql: &str,
@@ -152,12 +155,21 @@ fn each(
     out: &mut Out<'_>,
     record: impl Fn(&Row<'_>) -> Result<Record, StoreError>,
 ) -> Result<(), Stop> {
+    each_row(connection, sql, business, |row| out.push(record(row)?))
+}
+
+fn each_row(
+    connection: &Connection,
+    sql: &str,
+    business: BusinessId,
+    mut visit: impl FnMut(&Row<'_>) -> Result<(), Stop>,
+) -> Result<(), Stop> {
     let mut statement = connection.prepare(sql).map_err(store_error)?;
     let mut rows = statement
         .query(params![business.0.0])
         .map_err(store_error)?;
     while let Some(row) = rows.next().map_err(store_error)? {
-        out.push(record(row)?)?;
+        visit(row)?;
     }
     Ok(())
 }

@@ -168,7 +168,10 @@ impl Batch {
             return Ok(());
         }
         match meaning(&name) {
-            Meaning::AlreadyDone => self.settle(unit, already_done(&self.units[unit])),
+            Meaning::AlreadyDone => {
+                let what = "an effect on stock was asked for that happened before";
+                self.settle(unit, Decision::Broken(Broken::Defect(what.to_owned())));
+            }
             Meaning::CounterBehind if first => self.heal(unit).await?,
             Meaning::Race if first => {}
             Meaning::CounterBehind | Meaning::Race => {
@@ -205,7 +208,7 @@ impl Batch {
 /// What a duplicate under an index means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Meaning {
-    /// The effect was applied before.
+    /// The effect was applied before, by a unit that this one should have been decided upon.
     AlreadyDone,
     /// The counter gave a number that an order has.
     CounterBehind,
@@ -219,14 +222,6 @@ fn meaning(index: &str) -> Meaning {
         Some(index) if serves(index, "an effect on stock happens once") => Meaning::AlreadyDone,
         Some(index) if serves(index, "an order number is given once") => Meaning::CounterBehind,
         _ => Meaning::Race,
-    }
-}
-
-/// A unit whose effect on stock is there already was decided upon what is no more.
-fn already_done(unit: &UnitOfWork) -> Decision {
-    match unit.stock.first() {
-        Some(change) => Decision::Verdict(Verdict::Stale(HeadKey::Level(change.place))),
-        None => Decision::Broken(Broken::Defect("a movement without a change".to_owned())),
     }
 }
 

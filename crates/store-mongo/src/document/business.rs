@@ -17,6 +17,10 @@ pub(crate) fn write(business: &Business) -> RawDocumentBuf {
         )
         .flag(cstr!("autoConfirmPaid"), settings.auto_confirm_paid)
         .flag(cstr!("restockOnCancel"), settings.restock_on_cancel)
+        .flag(
+            cstr!("returnCouponsOnCancel"),
+            settings.return_coupons_on_cancel,
+        )
         .name(cstr!("cartMode"), settings.cart_mode);
     Fields::new()
         .id(cstr!("_id"), business.id)
@@ -39,6 +43,7 @@ pub(crate) fn read(row: Row<'_>) -> Result<Business, Unreadable> {
             unpaid_order_minutes: settings.number("unpaidOrderMinutes")?,
             auto_confirm_paid: settings.flag("autoConfirmPaid")?,
             restock_on_cancel: settings.flag("restockOnCancel")?,
+            return_coupons_on_cancel: settings.flag("returnCouponsOnCancel")?,
             cart_mode: settings.name("cartMode")?,
         },
         stamp: stamp(row)?,

@@ -4,6 +4,7 @@
 
 use abasto_domain::access::Role;
 use abasto_domain::business::CartMode;
+use abasto_domain::coupon::Redemption;
 use abasto_domain::order::{FulfilmentKind, PaymentMethod};
 use abasto_domain::order_state::{PaymentStatus, Status};
 use abasto_domain::stock::{MovementKind, Step};
@@ -75,6 +76,11 @@ named!(PaymentStatus {
     PaidUnfulfillable = "paid_unfulfillable",
     PartiallyRefunded = "partially_refunded",
     Refunded = "refunded",
+});
+
+named!(Redemption {
+    Counted = "counted",
+    Returned = "returned",
 });
 
 named!(PaymentMethod {

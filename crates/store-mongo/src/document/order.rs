@@ -1,10 +1,11 @@
 //! `orders`: one document per order with its lines, buyer and sums as they were.
 
+use abasto_domain::coupon::{AppliedCoupon, CouponCode};
 use abasto_domain::currency::Currency;
 use abasto_domain::number::OrderNumber;
 use abasto_domain::order::{Address, Buyer, Fulfilment, Order};
 use abasto_domain::order_state::Timeline;
-use abasto_domain::pricing::{Line, Totals};
+use abasto_domain::pricing::{Item, Line, Totals};
 use mongodb::bson::raw::{RawDocumentBuf, cstr};
 
 use super::field::{Fields, Row, Unreadable};
@@ -14,6 +15,10 @@ use super::stamp::{Stamped, stamp};
 pub(crate) fn write(order: &Order) -> RawDocumentBuf {
     let currency = order.currency;
     let lines = order.lines.iter().map(|line| write_line(line, currency));
+    let coupons = order
+        .coupons
+        .iter()
+        .map(|coupon| write_coupon(coupon, currency));
     let timeline = &order.timeline;
     Fields::new()
         .id(cstr!("_id"), order.id)
@@ -27,6 +32,7 @@ pub(crate) fn write(order: &Order) -> RawDocumentBuf {
         .docs(cstr!("items"), lines)
         .doc(cstr!("totals"), write_totals(&order.totals, currency))
         .text(cstr!("currency"), currency.code())
+        .docs(cstr!("coupons"), coupons)
         .doc(cstr!("fulfilment"), write_fulfilment(&order.fulfilment))
         .opt_text(cstr!("note"), order.note.as_deref())
         .opt_id(cstr!("checkoutId"), order.checkout)
@@ -37,7 +43,18 @@ pub(crate) fn write(order: &Order) -> RawDocumentBuf {
         .opt_date(cstr!("dispatchedAt"), timeline.dispatched_at)
         .opt_date(cstr!("deliveredAt"), timeline.delivered_at)
         .opt_date(cstr!("cancelledAt"), timeline.cancelled_at)
+        .opt_date(cstr!("expiredAt"), timeline.expired_at)
+        .opt_date(cstr!("paidAt"), timeline.paid_at)
         .opt_text(cstr!("cancelReason"), order.cancel_reason.as_deref())
+        .opt_id(cstr!("reservedAnewId"), order.reserved_anew)
+        .docs(
+            cstr!("returnedItems"),
+            order.returned.iter().map(write_returned),
+        )
+        .int(
+            cstr!("returnCount"),
+            i64::try_from(order.returns).unwrap_or(i64::MAX),
+        )
         .stamped(&order.stamp)
 }
 
@@ -52,6 +69,22 @@ fn write_line(line: &Line, currency: Currency) -> RawDocumentBuf {
         .money(cstr!("discount"), line.discount, currency)
         .money(cstr!("tax"), line.tax, currency)
         .money(cstr!("total"), line.total, currency)
+        .done()
+}
+
+fn write_coupon(coupon: &AppliedCoupon, currency: Currency) -> RawDocumentBuf {
+    Fields::new()
+        .id(cstr!("couponId"), coupon.coupon)
+        .text(cstr!("codeAtPurchase"), coupon.code.as_str())
+        .money(cstr!("discount"), coupon.discount, currency)
+        .name(cstr!("redemption"), coupon.redemption)
+        .done()
+}
+
+fn write_returned(item: &Item) -> RawDocumentBuf {
+    Fields::new()
+        .id(cstr!("productId"), item.product)
+        .int(cstr!("quantity"), item.quantity.units())
         .done()
 }
 
@@ -97,6 +130,7 @@ pub(crate) fn read(row: Row<'_>) -> Result<Order, Unreadable> {
         lines: row.rows("items", |line| read_line(line, currency))?,
         totals: read_totals(row.row("totals")?, currency)?,
         currency,
+        coupons: row.rows("coupons", |coupon| read_coupon(coupon, currency))?,
         fulfilment: read_fulfilment(row.row("fulfilment")?)?,
         note: row.opt_text("note")?,
         checkout: row.opt_id("checkoutId")?,
@@ -108,8 +142,13 @@ pub(crate) fn read(row: Row<'_>) -> Result<Order, Unreadable> {
             dispatched_at: row.opt_date("dispatchedAt")?,
             delivered_at: row.opt_date("deliveredAt")?,
             cancelled_at: row.opt_date("cancelledAt")?,
+            expired_at: row.opt_date("expiredAt")?,
+            paid_at: row.opt_date("paidAt")?,
         },
         cancel_reason: row.opt_text("cancelReason")?,
+        reserved_anew: row.opt_id("reservedAnewId")?,
+        returned: row.rows("returnedItems", read_returned)?,
+        returns: row.number("returnCount")?,
         stamp: stamp(row)?,
     })
 }
@@ -125,6 +164,22 @@ fn read_line(row: Row<'_>, currency: Currency) -> Result<Line, Unreadable> {
         discount: row.money("discount", currency)?,
         tax: row.money("tax", currency)?,
         total: row.money("total", currency)?,
+    })
+}
+
+fn read_coupon(row: Row<'_>, currency: Currency) -> Result<AppliedCoupon, Unreadable> {
+    Ok(AppliedCoupon {
+        coupon: row.id("couponId")?,
+        code: row.parsed("codeAtPurchase", CouponCode::parse)?,
+        discount: row.money("discount", currency)?,
+        redemption: row.name("redemption")?,
+    })
+}
+
+fn read_returned(row: Row<'_>) -> Result<Item, Unreadable> {
+    Ok(Item {
+        product: row.id("productId")?,
+        quantity: row.number("quantity")?,
     })
 }
 

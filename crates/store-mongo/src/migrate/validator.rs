@@ -5,8 +5,10 @@
 
 use abasto_domain::access::Role;
 use abasto_domain::business::CartMode;
+use abasto_domain::coupon::Redemption;
 use abasto_domain::limits::{
-    AMOUNT_MINOR_MAX, ATTRIBUTES_MAX, BRANCH_LIST_MAX, ORDER_LINES_MAX, QUANTITY_MAX,
+    AMOUNT_MINOR_MAX, ATTRIBUTES_MAX, BRANCH_LIST_MAX, COUPONS_PER_ORDER_MAX, ORDER_LINES_MAX,
+    QUANTITY_MAX,
 };
 use abasto_domain::order::{FulfilmentKind, PaymentMethod};
 use abasto_domain::order_state::{PaymentStatus, Status};
@@ -155,6 +157,7 @@ fn businesses() -> Document {
             "unpaidOrderMinutes": whole(1, 10_080),
             "autoConfirmPaid": flag(),
             "restockOnCancel": flag(),
+            "returnCouponsOnCancel": flag(),
             "cartMode": one_of::<CartMode>(),
         }),
     })
@@ -250,6 +253,16 @@ fn orders() -> Document {
             "total": money(),
         }),
         "currency": currency(),
+        "coupons": {
+            "bsonType": "array",
+            "maxItems": bound(COUPONS_PER_ORDER_MAX),
+            "items": closed(doc! {
+                "couponId": id(),
+                "codeAtPurchase": text(),
+                "discount": money(),
+                "redemption": one_of::<Redemption>(),
+            }),
+        },
         "fulfilment": closed(doc! {
             "type": one_of::<FulfilmentKind>(),
             "address": { "oneOf": [opt_text(), pairs(ATTRIBUTES_MAX)] },
@@ -264,7 +277,16 @@ fn orders() -> Document {
         "dispatchedAt": opt_date(),
         "deliveredAt": opt_date(),
         "cancelledAt": opt_date(),
+        "expiredAt": opt_date(),
+        "paidAt": opt_date(),
         "cancelReason": opt_text(),
+        "reservedAnewId": opt_id(),
+        "returnedItems": {
+            "bsonType": "array",
+            "maxItems": bound(ORDER_LINES_MAX),
+            "items": closed(doc! { "productId": id(), "quantity": whole(1, QUANTITY_MAX) }),
+        },
+        "returnCount": whole(0, i64::MAX),
     })
 }
 

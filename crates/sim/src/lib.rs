@@ -4,6 +4,7 @@
 #![warn(missing_docs)]
 
 pub mod dice;
+pub mod differential;
 pub mod faulty;
 pub mod load;
 pub mod model;

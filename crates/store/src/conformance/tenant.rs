@@ -56,22 +56,26 @@ pub fn amount(minor: i64) -> Amount {
 }
 
 impl World {
-    /// A new business, committed.
-    pub async fn tenant(&self) -> Tenant {
-        let now = self.now();
-        let record = Arc::new(Business {
+    /// A new business, not committed.
+    pub fn draft_tenant(&self) -> Tenant {
+        let record = Business {
             id: BusinessId(self.id()),
             name: "Panadería".to_owned(),
             currency: valid(Currency::parse("COP")),
             time_zone: "America/Bogota".to_owned(),
             settings: Settings::default(),
-            stamp: Stamp::first(now),
-        });
-        let tenant = Tenant {
-            world: self.clone(),
-            record: Arc::clone(&record),
+            stamp: Stamp::first(self.now()),
         };
-        tenant.save(record).await;
+        Tenant {
+            world: self.clone(),
+            record: Arc::new(record),
+        }
+    }
+
+    /// A new business.
+    pub async fn tenant(&self) -> Tenant {
+        let tenant = self.draft_tenant();
+        tenant.save(Arc::clone(&tenant.record)).await;
         tenant
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use abasto_domain::id::{OrderId, ProductId};
+use abasto_domain::id::{OrderId, ProductId, RawId};
 use abasto_domain::money::Amount;
 use abasto_domain::number::Series;
 use abasto_domain::order::Order;
@@ -29,11 +29,72 @@ pub(super) struct Orders {
 struct LineEffects {
     place: Place,
     units: i64,
+    /// Units that came back, as the order says.
+    returned: i64,
     status: Status,
+    /// Whether a checkout may have held the units before the order did.
+    from_checkout: bool,
+    /// What its movements' identities begin with since it was reserved a second time.
+    reserved_anew: Option<RawId>,
+    seen: Seen,
+}
+
+/// What the movements of a line did.
+#[derive(Debug, Default)]
+struct Seen {
     reservations: u32,
     releases: u32,
     dispatches: u32,
     write_offs: u32,
+    returned: i64,
+}
+
+impl LineEffects {
+    fn new(order: &Order, line: &Line) -> Self {
+        let back = order.returned.iter();
+        let back = back.filter(|item| item.product == line.product);
+        Self {
+            place: Place {
+                branch: order.branch,
+                product: line.product,
+            },
+            units: line.quantity.units(),
+            returned: back.map(|item| item.quantity.units()).sum(),
+            status: order.status,
+            from_checkout: order.checkout.is_some(),
+            reserved_anew: order.reserved_anew,
+            seen: Seen::default(),
+        }
+    }
+
+    /// Whether a movement is one of the order's own steps, not of a return.
+    fn owns(&self, order: OrderId, movement: &Movement) -> bool {
+        let source = movement.operation.source;
+        source == order.0 || Some(source) == self.reserved_anew
+    }
+
+    /// Counts a movement; false when it has not the units of the line.
+    fn count(&mut self, movement: &Movement) -> bool {
+        let units = self.units;
+        let found = (movement.available, movement.reserved);
+        let seen = &mut self.seen;
+        let (count, expected) = match movement.kind {
+            MovementKind::Return => {
+                seen.returned = seen.returned.saturating_add(movement.available);
+                return true;
+            }
+            // A hold that passes to its order moves nothing.
+            MovementKind::Reservation if self.from_checkout && found == (0, 0) => {
+                (&mut seen.reservations, (0, 0))
+            }
+            MovementKind::Reservation => (&mut seen.reservations, (-units, units)),
+            MovementKind::Release => (&mut seen.releases, (units, -units)),
+            MovementKind::Dispatch => (&mut seen.dispatches, (0, -units)),
+            _ => (&mut seen.write_offs, (-units, 0)),
+        };
+        *count = count.saturating_add(1);
+        found == expected
+    }
 }
 
 impl Orders {
@@ -51,18 +112,7 @@ impl Orders {
         check_totals(order, report);
         for line in &order.lines {
             check_line(order.id, line, report);
-            let effects = LineEffects {
-                place: Place {
-                    branch: order.branch,
-                    product: line.product,
-                },
-                units: line.quantity.units(),
-                status: order.status,
-                reservations: 0,
-                releases: 0,
-                dispatches: 0,
-                write_offs: 0,
-            };
+            let effects = LineEffects::new(order, line);
             let twin = self.lines.insert((order.id, line.product), effects);
             report.check(Code::LineReservation, twin.is_none(), || {
                 let location = line_location(order.id, line.product);
@@ -75,21 +125,21 @@ impl Orders {
     /// Notes a movement that an order's life makes; others pass.
     pub(super) fn note(&mut self, movement: &Movement, report: &mut Report) {
         let write_off = movement.operation.step == Step::WriteOff;
-        let of_order = matches!(
+        let of_return = movement.kind == MovementKind::Return;
+        let of_life = matches!(
             movement.kind,
             MovementKind::Reservation | MovementKind::Release | MovementKind::Dispatch
         );
-        if !of_order && !write_off {
+        if !of_life && !of_return && !write_off {
             return;
         }
         let order = movement.cause.order;
         let key = order.map(|order| (order, movement.place.product));
         let line = key.and_then(|key| self.lines.get_mut(&key));
-        let of_line = |line: &&mut LineEffects| {
-            line.place == movement.place
-                && order.is_some_and(|id| id.0 == movement.operation.source)
-        };
-        let line = line.filter(of_line);
+        let mut line = line.filter(|line| line.place == movement.place);
+        if of_life {
+            line = line.filter(|line| order.is_some_and(|order| line.owns(order, movement)));
+        }
         let location = || Location {
             order_id: order,
             ..Location::level(movement.place, format!("movement {}", movement.sequence))
@@ -98,21 +148,22 @@ impl Orders {
             let expected = "the order line it belongs to".to_owned();
             (location(), expected, "none".to_owned())
         });
-        let Some(line) = line else { return };
-        let units = line.units;
-        let (count, expected) = match movement.kind {
-            MovementKind::Reservation => (&mut line.reservations, (-units, units)),
-            MovementKind::Release => (&mut line.releases, (units, -units)),
-            MovementKind::Dispatch => (&mut line.dispatches, (0, -units)),
-            _ => (&mut line.write_offs, (-units, 0)),
+        let (Some(line), Some(order)) = (line, order) else {
+            return;
         };
-        *count = count.saturating_add(1);
-        let found = (movement.available, movement.reserved);
-        report.check(Code::LineUnits, found == expected, || {
-            let words = |(available, reserved)| {
-                format!("{available:+} available and {reserved:+} reserved")
-            };
-            (location(), words(expected), words(found))
+        if write_off && !line.owns(order, movement) {
+            // Units of a return that cannot be sold again.
+            return;
+        }
+        let fits = line.count(movement);
+        report.check(Code::LineUnits, fits, || {
+            let found = format!(
+                "{:+} available and {:+} reserved",
+                movement.available, movement.reserved
+            );
+            let units = line.units;
+            let expected = format!("a {} of {units} units", movement.kind.name());
+            (location(), expected, found)
         });
     }
 
@@ -170,30 +221,38 @@ fn check_numbers(series: &Series, runs: &Runs, counted: i64, report: &mut Report
 }
 
 fn check_effects(order: OrderId, product: ProductId, line: &LineEffects, report: &mut Report) {
-    report.check(Code::LineReservation, line.reservations == 1, || {
-        let found = format!("{} reservations", line.reservations);
-        (
-            line_location(order, product),
-            "1 reservation".to_owned(),
-            found,
-        )
-    });
-    let (releases, dispatches) = match line.status {
+    let seen = &line.seen;
+    // An order that was paid after it had expired took its units, gave them back and took them
+    // again.
+    let again = u32::from(line.reserved_anew.is_some());
+    report.check(
+        Code::LineReservation,
+        seen.reservations == 1 + again,
+        || {
+            let expected = format!("{} reservations", 1 + again);
+            let found = format!("{} reservations", seen.reservations);
+            (line_location(order, product), expected, found)
+        },
+    );
+    let (cancelled, dispatched) = match line.status {
         Status::Dispatched | Status::Delivered => (0, 1),
         Status::Cancelled => (1, 0),
         Status::PendingPayment | Status::Pending | Status::Confirmed | Status::Preparing => (0, 0),
     };
-    let as_stated = line.releases == releases
-        && line.dispatches == dispatches
-        && line.write_offs <= line.releases;
+    let releases = again + cancelled;
+    let as_stated = seen.releases == releases
+        && seen.dispatches == dispatched
+        && seen.write_offs <= seen.releases
+        && seen.returned == line.returned;
     report.check(Code::LineOutcome, as_stated, || {
         let expected = format!(
-            "{releases} releases and {dispatches} dispatches of a {} order",
+            "{releases} releases, {dispatched} dispatches and {} units back of a {} order",
+            line.returned,
             line.status.name()
         );
         let found = format!(
-            "{} releases, {} dispatches, {} write-offs",
-            line.releases, line.dispatches, line.write_offs
+            "{} releases, {} dispatches, {} write-offs, {} units back",
+            seen.releases, seen.dispatches, seen.write_offs, seen.returned
         );
         (line_location(order, product), expected, found)
     });

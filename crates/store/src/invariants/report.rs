@@ -142,6 +142,39 @@ pub enum Code {
 }
 
 impl Code {
+    /// All of them.
+    pub const ALL: [Self; 29] = [
+        Self::NegativeStock,
+        Self::LevelDiffers,
+        Self::LevelUnexplained,
+        Self::MovementGap,
+        Self::BalanceDiffers,
+        Self::MovementKind,
+        Self::OnHandDiffers,
+        Self::TransferUnbalanced,
+        Self::ReservedDiffers,
+        Self::EffectRepeated,
+        Self::LineReservation,
+        Self::LineOutcome,
+        Self::LineUnits,
+        Self::MovementWithoutLine,
+        Self::KeyRepeated,
+        Self::OrderRepeated,
+        Self::AnswerWithoutRecord,
+        Self::NumberRepeated,
+        Self::NumberGap,
+        Self::CounterDiffers,
+        Self::EventGap,
+        Self::EventCount,
+        Self::EventWithoutDocument,
+        Self::EventHistory,
+        Self::LineAmount,
+        Self::TotalAmount,
+        Self::RecordRepeated,
+        Self::ForeignRecord,
+        Self::ReferenceMissing,
+    ];
+
     /// The rule that is broken.
     pub const fn invariant(self) -> Invariant {
         match self {

@@ -248,7 +248,9 @@ const fn fits_kind(movement: &Movement) -> bool {
     let (available, reserved) = (movement.available, movement.reserved);
     let balanced = matches!(available.checked_add(reserved), Some(0));
     match movement.kind {
-        MovementKind::Hold | MovementKind::Reservation => reserved > 0 && balanced,
+        MovementKind::Hold => reserved > 0 && balanced,
+        // A hold that passes to its order moves nothing.
+        MovementKind::Reservation => reserved >= 0 && balanced,
         MovementKind::HoldRelease | MovementKind::Release => available > 0 && balanced,
         MovementKind::Dispatch => available == 0 && reserved < 0,
         MovementKind::TransferOut => available < 0 && reserved == 0,

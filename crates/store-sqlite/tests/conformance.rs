@@ -1,4 +1,5 @@
 //! The embedded store passes the suite that every store passes, restarts included.
+#![expect(clippy::expect_used, reason = "a test may fail")]
 
 use std::sync::Arc;
 

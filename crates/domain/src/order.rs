@@ -55,15 +55,20 @@ pub struct Order {
     /// How it reaches the buyer.
     pub fulfilment: Fulfilment,
     /// For the people who pack.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// The checkout it came from.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub checkout: Option<CheckoutId>,
     /// The cart it came from.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cart: Option<CartId>,
     /// When an unpaid order gives its units back.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reservation_expires_at: Option<Timestamp>,
     /// What the identities of its movements begin with since its units were reserved a second
     /// time (paid after it had expired); before that, its id.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reserved_anew: Option<RawId>,
     /// What came back of it, one item per product.
     #[serde(default)]
@@ -74,6 +79,7 @@ pub struct Order {
     /// When it came to its states.
     pub timeline: Timeline,
     /// Why it was cancelled.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cancel_reason: Option<String>,
     /// Version and times.
     pub stamp: Stamp,
@@ -94,10 +100,13 @@ pub enum PaymentMethod {
 #[serde(rename_all = "camelCase")]
 pub struct Buyer {
     /// The customer record, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<CustomerId>,
     /// The name then.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The phone number then.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub phone: Option<String>,
 }
 
@@ -108,8 +117,10 @@ pub struct Fulfilment {
     /// Fetched or brought.
     pub kind: FulfilmentKind,
     /// Where to; needed for a delivery.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<Address>,
     /// Who brings it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub courier: Option<MemberId>,
 }
 

@@ -101,18 +101,25 @@ pub enum PaymentStatus {
 #[serde(rename_all = "camelCase")]
 pub struct Timeline {
     /// Confirmed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub confirmed_at: Option<Timestamp>,
     /// Being packed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub preparing_at: Option<Timestamp>,
     /// On its way.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub dispatched_at: Option<Timestamp>,
     /// Handed over.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub delivered_at: Option<Timestamp>,
     /// Cancelled.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cancelled_at: Option<Timestamp>,
     /// Cancelled because nobody paid in time.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub expired_at: Option<Timestamp>,
     /// Paid, all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub paid_at: Option<Timestamp>,
 }
 

@@ -24,20 +24,33 @@ pub struct OperationKey {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Fingerprint(pub [u8; 32]);
 
-/// Reads the header's value: bare, or quoted as a structured field. Both name the same key.
-pub fn parse_key(header: &str) -> Result<&str, InvalidValue> {
+/// Reads the header's value: bare, or quoted as a structured field (in which `\"` stands for `"`
+/// and `\\` for `\`). Both name the same key.
+pub fn parse_key(header: &str) -> Result<String, InvalidValue> {
     const MALFORMED: InvalidValue = InvalidValue::new(
         "invalid-key",
         "an idempotency key is 1 to 255 visible ASCII characters",
     );
     let header = header.trim_matches(' ');
-    let quoted = header
-        .strip_prefix('"')
-        .and_then(|rest| rest.strip_suffix('"'));
-    let key = quoted.unwrap_or(header);
+    let key = unquoted(header).unwrap_or_else(|| header.into());
     let visible = key.bytes().all(|c| c.is_ascii_graphic());
     if key.is_empty() || key.len() > IDEMPOTENCY_KEY_CHARS_MAX || !visible {
         return Err(MALFORMED);
     }
     Ok(key)
+}
+
+/// What a quoted structured field holds; `None` for anything else.
+fn unquoted(header: &str) -> Option<String> {
+    let inner = header.strip_prefix('"')?.strip_suffix('"')?;
+    let mut key = String::with_capacity(inner.len());
+    let mut chars = inner.chars();
+    while let Some(char) = chars.next() {
+        match char {
+            '"' => return None,
+            '\\' => key.push(chars.next().filter(|next| matches!(next, '"' | '\\'))?),
+            other => key.push(other),
+        }
+    }
+    Some(key)
 }

@@ -17,7 +17,7 @@ use crate::limits::AMOUNT_MINOR_MAX;
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Serialize, serde::Deserialize,
 )]
-#[serde(transparent)]
+#[serde(try_from = "i64", into = "i64")]
 pub struct Amount(i64);
 
 /// A sum left the range of [`Amount`].
@@ -28,6 +28,19 @@ pub struct AmountOverflow;
 impl From<AmountOverflow> for InvalidValue {
     fn from(_: AmountOverflow) -> Self {
         Self::new("overflow", "the amount is out of range")
+    }
+}
+
+impl TryFrom<i64> for Amount {
+    type Error = AmountOverflow;
+    fn try_from(minor: i64) -> Result<Self, AmountOverflow> {
+        Self::from_minor(minor)
+    }
+}
+
+impl From<Amount> for i64 {
+    fn from(amount: Amount) -> Self {
+        amount.0
     }
 }
 
@@ -185,10 +198,28 @@ impl fmt::Debug for Amount {
     serde::Serialize,
     serde::Deserialize,
 )]
-#[serde(transparent)]
+#[serde(try_from = "u32", into = "u32")]
 pub struct TaxRate(u32);
 
 const MILLION: u32 = 1_000_000;
+
+/// A rate is not between 0 and 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a rate is between 0 and 1")]
+pub struct RateOutOfRange;
+
+impl TryFrom<u32> for TaxRate {
+    type Error = RateOutOfRange;
+    fn try_from(millionths: u32) -> Result<Self, RateOutOfRange> {
+        Self::from_millionths(millionths).ok_or(RateOutOfRange)
+    }
+}
+
+impl From<TaxRate> for u32 {
+    fn from(rate: TaxRate) -> Self {
+        rate.0
+    }
+}
 
 impl TaxRate {
     /// No tax.

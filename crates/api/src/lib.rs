@@ -1,0 +1,114 @@
+//! The HTTP ring: routes, documents, problems, OpenAPI, authentication and rate limits.
+//!
+//! Owns everything that is HTTP. Must not know a store adapter, the environment or the process:
+//! the server hands in an [`App`] and gets a router.
+#![warn(missing_docs)]
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware;
+use utoipa::OpenApi as _;
+use utoipa_axum::router::OpenApiRouter;
+
+mod answer;
+mod api_key;
+mod app;
+mod auth;
+mod body;
+mod branch;
+mod business;
+mod csv_rows;
+mod cursor;
+mod customer;
+mod docs;
+mod edge;
+mod etag;
+mod idempotency;
+mod inventory;
+mod inventory_document;
+mod json;
+pub mod jwt;
+mod lines;
+mod member;
+mod meta;
+mod openapi;
+mod operation;
+mod order;
+mod order_action;
+mod order_document;
+mod order_names;
+mod page;
+mod path;
+pub mod problem;
+mod product;
+mod product_document;
+mod product_import;
+mod query;
+mod rate_limit;
+mod refusal;
+mod request_id;
+mod role;
+mod schema;
+pub mod telemetry;
+mod time;
+mod value;
+
+pub use app::{App, NotReady, RenderMetrics, TestClock};
+pub use cursor::CursorKey;
+pub use rate_limit::Rates;
+pub use schema::InvalidSchema;
+
+use crate::app::Ready;
+
+/// All routes over an app. Fails only when the document made of them is broken, which a test of
+/// ours finds first.
+pub fn router(app: App) -> Result<Router, InvalidSchema> {
+    let (routes, document) = routes(app.test_clock).split_for_parts();
+    let document = openapi::finish(&document);
+    let ready = Arc::new(Ready {
+        engine: app.engine,
+        authenticator: auth::Authenticator {
+            platform_key: app.platform_key,
+            token_keys: app.token_keys,
+        },
+        cursor_key: app.cursor_key,
+        rate_limits: app.rates.map(rate_limit::RateLimits::new),
+        request_ids: request_id::RequestIds::new(),
+        operations: operation::Operations::of(&document)?,
+        metrics: app.metrics,
+        not_ready: app.not_ready,
+        docs: docs::page(&document),
+        document: document.to_string(),
+    });
+    Ok(routes
+        .fallback(edge::no_route)
+        .method_not_allowed_fallback(edge::no_method)
+        .layer(middleware::from_fn_with_state(ready.clone(), edge::wrap))
+        .with_state(ready))
+}
+
+/// The OpenAPI document of an installation without the routes that are only for tests.
+pub fn document() -> serde_json::Value {
+    let (_, document) = routes(TestClock::Absent).split_for_parts();
+    openapi::finish(&document)
+}
+
+fn routes(test_clock: TestClock) -> OpenApiRouter<Arc<Ready>> {
+    let routes = OpenApiRouter::with_openapi(openapi::Frame::openapi())
+        .merge(business::router())
+        .merge(branch::router())
+        .merge(api_key::router())
+        .merge(member::router())
+        .merge(product::router())
+        .merge(product_import::router())
+        .merge(customer::router())
+        .merge(inventory::router())
+        .merge(order::router())
+        .merge(order_action::router())
+        .merge(meta::router());
+    match test_clock {
+        TestClock::Present => routes.merge(meta::test_clock_router()),
+        TestClock::Absent => routes,
+    }
+}

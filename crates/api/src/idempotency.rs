@@ -34,7 +34,7 @@ impl<S: Sync> FromRequestParts<S> for IdempotencyKey {
         }
         let text = line.to_str().unwrap_or_default();
         match parse_key(text) {
-            Ok(key) => Ok(Self(key.to_owned())),
+            Ok(key) => Ok(Self(key)),
             Err(why) => Err(invalid(format!("{}.", capitalised(&why.message)))),
         }
     }

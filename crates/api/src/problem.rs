@@ -74,6 +74,8 @@ codes! {
     BranchInactive = "branch-inactive", 409, "The branch is not active";
     /// The total is not what the caller expected.
     PriceChanged = "price-changed", 409, "The price has changed";
+    /// A coupon cannot be used for this order.
+    CouponRefused = "coupon-refused", 409, "A coupon cannot be used";
     /// The order cannot go there from where it is.
     InvalidTransition = "invalid-transition", 409, "The order cannot take this step";
     /// The level moved since it was read.

@@ -64,6 +64,12 @@ impl From<Error> for Problem {
             Error::BranchInactive => new(Code::BranchInactive, "The branch takes no orders now."),
             Error::ProductUnavailable(refused) => unavailable_products(&refused),
             Error::OverLimit(over) => over_limit(&over),
+            Error::CouponRefused(code, why) => new(
+                Code::CouponRefused,
+                "A coupon cannot be used for this order. Nothing was done.",
+            )
+            .with("coupon", json!(code))
+            .with("reason", why.code()),
             Error::InvalidTransition(transition) => invalid_transition(&transition),
             Error::Contended | Error::Overloaded => Problem::overloaded(),
             Error::Unavailable(why) => {

@@ -40,8 +40,7 @@ pub(crate) fn known() -> i64 {
 /// The file is served, foreign, newer than this code, or cannot be written.
 pub fn migrate(path: &Path) -> Result<Migrated, OpenError> {
     let _lock = FileLock::take(path)?;
-    let mut connection = open::writing(path)?;
-    let from = version(&connection, path)?;
+    let (mut connection, from) = open::writing(path)?;
     run(&mut connection, from, known()).map_err(|error| open::database(path, error))?;
     Ok(Migrated { from, to: known() })
 }

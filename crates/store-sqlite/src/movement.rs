@@ -100,7 +100,7 @@ pub(crate) fn newest(
 }
 
 /// The number and the sequence of a movement from which a wanted one is at most fifteen steps.
-fn known_at_or_above(
+pub(crate) fn known_at_or_above(
     connection: &Connection,
     level: &Numbered,
     sequence: i64,

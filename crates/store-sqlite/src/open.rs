@@ -8,6 +8,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::OpenError;
+use crate::migration;
 use crate::queue::Limits;
 
 /// How long a statement waits for another connection. With one writer only a migration, a backup
@@ -49,23 +50,28 @@ impl Options {
     }
 }
 
-/// The connection that writes; makes the file when there is none.
-pub(crate) fn writing(path: &Path) -> Result<Connection, OpenError> {
-    let open = || {
+/// The connection that writes, and the schema of its file (0: empty). Makes the file when there is
+/// none.
+pub(crate) fn writing(path: &Path) -> Result<(Connection, i64), OpenError> {
+    let connect = || {
         let connection = Connection::open(path)?;
         connection.busy_timeout(BUSY)?;
-        // Only a file that is still empty can become a WAL file of this kind.
-        let mode: String =
-            connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
-        debug_assert_eq!(mode, "wal");
+        Ok(connection)
+    };
+    let connection = connect().map_err(|error| database(path, error))?;
+    // Before anything is changed: the file may be somebody else's.
+    let schema = migration::version(&connection, path)?;
+    let prepare = || {
+        connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.pragma_update(None, "cache_size", -32_768)?;
         connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        Ok(connection)
+        Ok(())
     };
-    open().map_err(|error| database(path, error))
+    prepare().map_err(|error| database(path, error))?;
+    Ok((connection, schema))
 }
 
 /// A connection that only reads; the file must be there.

@@ -20,7 +20,7 @@ const INSERT: &str = "INSERT INTO operations \
     (business, customer, key, fingerprint, at, kind, document, version, reply) \
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 
-const READ: &str = "SELECT customer, key, fingerprint, at, kind, document, version, reply \
+pub(crate) const READ: &str = "SELECT customer, key, fingerprint, at, kind, document, version, reply \
     FROM operations WHERE business = ?1 AND customer = ?2 AND key = ?3";
 
 /// All operations of a business by key.

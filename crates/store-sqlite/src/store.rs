@@ -72,9 +72,9 @@ impl SqliteStore {
     pub fn open(options: Options) -> Result<Self, OpenError> {
         let path = options.path;
         let lock = FileLock::take(&path)?;
-        let mut connection = open::writing(&path)?;
+        let (mut connection, schema) = open::writing(&path)?;
         let known = migration::known();
-        match migration::version(&connection, &path)? {
+        match schema {
             0 => migration::run(&mut connection, 0, known)
                 .map_err(|error| open::database(&path, error))?,
             found if found < known => return Err(OpenError::Older { path, found, known }),

@@ -59,18 +59,11 @@ pub(crate) fn start(
 ) -> std::io::Result<JoinHandle<()>> {
     thread::Builder::new()
         .name("sqlite-writer".to_owned())
-        .spawn(move || {
-            Writer {
-                connection,
-                shared,
-                memory: Memory::default(),
-                pages_max: 0,
-            }
-            .run();
-        })
+        .spawn(move || Writer::new(connection, shared).run())
 }
 
-struct Writer {
+/// The thread's own.
+pub(crate) struct Writer {
     connection: Connection,
     shared: Arc<Shared>,
     memory: Memory,
@@ -90,6 +83,15 @@ impl Waiting {
 }
 
 impl Writer {
+    pub(crate) fn new(connection: Connection, shared: Arc<Shared>) -> Self {
+        Self {
+            connection,
+            shared,
+            memory: Memory::default(),
+            pages_max: 0,
+        }
+    }
+
     fn run(mut self) {
         loop {
             let jobs = self.shared.queue.take();
@@ -97,53 +99,45 @@ impl Writer {
                 break;
             }
             self.bound_file();
-            let mut group = Vec::with_capacity(jobs.len());
-            for job in jobs {
-                match job {
-                    Job::Commit { unit, answer } => group.push(Waiting { unit, answer }),
-                    Job::Probe { done } => {
-                        self.probe();
-                        let _ = done.send(());
-                    }
-                }
-            }
-            self.serve(group);
+            self.serve(jobs);
         }
         // Statistics for the planner, from what was learnt while it ran; nothing depends on them.
         let _ = self.connection.execute_batch("PRAGMA optimize");
     }
 
-    fn serve(&mut self, group: Vec<Waiting>) {
+    /// Serves what was taken from the queue as one group.
+    pub(crate) fn serve(&mut self, jobs: Vec<Job>) {
+        let mut group = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            match job {
+                Job::Commit { unit, answer } => group.push(Waiting { unit, answer }),
+                Job::Probe { done } => {
+                    self.probe();
+                    let _ = done.send(());
+                }
+            }
+        }
         if group.is_empty() {
             return;
         }
-        if let Some(why) = self.shared.standing.refusal() {
-            for waiting in group {
-                waiting.answer(Err(StoreError::Unavailable(why.clone())));
-            }
-            return;
+        match self.shared.standing.refusal() {
+            Some(why) => refuse(group, &StoreError::Unavailable(why)),
+            None => self.serve_group(group),
         }
+    }
+
+    fn serve_group(&mut self, group: Vec<Waiting>) {
         match self.commit(&group) {
             Ok(decided) => answer_all(group, decided),
             Err(Failure::Units(_)) if group.len() > 1 => {
                 self.shared.tally.broken.fetch_add(1, Ordering::Relaxed);
                 for waiting in group {
-                    self.serve_alone(waiting);
+                    self.serve_group(vec![waiting]);
                 }
             }
-            Err(failure) => {
-                for waiting in group {
-                    waiting.answer(Err(explain(&failure)));
-                }
-            }
-        }
-    }
-
-    fn serve_alone(&mut self, waiting: Waiting) {
-        match self.commit(std::slice::from_ref(&waiting)) {
-            Ok(decided) => answer_all(vec![waiting], decided),
-            Err(Failure::Units(error)) => waiting.answer(Err(error)),
-            Err(failure) => waiting.answer(Err(explain(&failure))),
+            Err(Failure::Units(error)) => refuse(group, &error),
+            Err(Failure::Storage(why)) => refuse(group, &StoreError::Unavailable(why)),
+            Err(Failure::Unknown(_)) => refuse(group, &StoreError::OutcomeUnknown),
         }
     }
 
@@ -205,10 +199,30 @@ fn answer_all(group: Vec<Waiting>, decided: Decided) {
     }
 }
 
-fn explain(failure: &Failure) -> StoreError {
-    match failure {
-        Failure::Storage(why) => StoreError::Unavailable(why.clone()),
-        Failure::Unknown(_) => StoreError::OutcomeUnknown,
-        Failure::Units(error) => StoreError::Backend(error.to_string().into()),
+fn refuse(group: Vec<Waiting>, error: &StoreError) {
+    for waiting in group {
+        waiting.answer(Err(copy(error)));
+    }
+}
+
+/// The same error for one more asker.
+fn copy(error: &StoreError) -> StoreError {
+    match error {
+        StoreError::Overloaded => StoreError::Overloaded,
+        StoreError::Unavailable(why) => StoreError::Unavailable(why.clone()),
+        StoreError::OutcomeUnknown => StoreError::OutcomeUnknown,
+        StoreError::Corrupt(what) => StoreError::Corrupt(what.clone()),
+        StoreError::Backend(source) => StoreError::Backend(source.to_string().into()),
+    }
+}
+
+#[cfg(test)]
+impl Writer {
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
     }
 }

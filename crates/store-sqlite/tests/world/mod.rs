@@ -2,7 +2,6 @@
 //!
 //! Owns ids and times that repeat from run to run. Must not know the adapter.
 #![expect(dead_code, reason = "every test binary uses its own part of it")]
-#![expect(clippy::unwrap_used, reason = "only tests and benches use it")]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

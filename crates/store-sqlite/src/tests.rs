@@ -1,1 +1,0 @@
-//! Tests of what only this adapter can show.

@@ -297,7 +297,19 @@ fn fulfilment() -> impl Strategy<Value = Fulfilment> {
         })
 }
 
-fn order() -> impl Strategy<Value = Document> {
+fn totals() -> impl Strategy<Value = Totals> {
+    [amount(), amount(), amount(), amount(), amount()].prop_map(
+        |[subtotal, discount, tax, delivery_fee, total]| Totals {
+            subtotal,
+            discount,
+            tax,
+            delivery_fee,
+            total,
+        },
+    )
+}
+
+fn order_as_placed() -> impl Strategy<Value = Order> {
     let keys = (
         id(),
         id(),
@@ -306,83 +318,76 @@ fn order() -> impl Strategy<Value = Document> {
         1i64..=999_999_999_999_999,
         id(),
     );
-    let states = (
-        named::<Status>(),
-        named::<PaymentStatus>(),
-        named::<PaymentMethod>(),
-    );
     let buyer = (option::of(id()), option::of(text()), option::of(text()))
         .prop_map(|(id, name, phone)| Buyer { id, name, phone });
-    let totals = [amount(), amount(), amount(), amount(), amount()].prop_map(
-        |[subtotal, discount, tax, delivery_fee, total]| Totals {
-            subtotal,
-            discount,
-            tax,
-            delivery_fee,
-            total,
-        },
+    let money = (vec(line(), 1..4), totals(), currency(), vec(coupon(), 0..3));
+    let links = (
+        option::of(id()),
+        option::of(id()),
+        option::of(text()),
+        named::<PaymentMethod>(),
     );
-    let times = vec(option::of(at()), 8);
+    (keys, buyer, money, fulfilment(), links).prop_map(
+        |(keys, customer, money, fulfilment, links)| {
+            let (business, id, code, year, sequence, branch) = keys;
+            let (lines, totals, currency, coupons) = money;
+            let (checkout, cart, note, payment_method) = links;
+            Order {
+                business,
+                id,
+                number: OrderNumber {
+                    series: Series { code, year },
+                    sequence,
+                },
+                branch,
+                payment_method,
+                customer,
+                lines,
+                totals,
+                currency,
+                coupons,
+                fulfilment,
+                note,
+                checkout,
+                cart,
+                ..sample_order()
+            }
+        },
+    )
+}
+
+fn order() -> impl Strategy<Value = Document> {
+    let states = (named::<Status>(), named::<PaymentStatus>(), stamp());
     let later = (
-        vec(coupon(), 0..3),
+        option::of(text()),
         option::of(raw()),
         vec(returned(), 0..3),
         0usize..9,
     );
-    let texts = (option::of(text()), option::of(text()), later);
-    let links = (option::of(id()), option::of(id()), currency(), stamp());
-    (
-        keys,
-        states,
-        buyer,
-        vec(line(), 1..4),
-        totals,
-        fulfilment(),
-        times,
-        texts,
-        links,
+    (order_as_placed(), states, vec(option::of(at()), 8), later).prop_map(
+        |(placed, states, times, later)| {
+            Document::from(Order {
+                status: states.0,
+                payment_status: states.1,
+                reservation_expires_at: times[0],
+                timeline: Timeline {
+                    confirmed_at: times[1],
+                    preparing_at: times[2],
+                    dispatched_at: times[3],
+                    delivered_at: times[4],
+                    cancelled_at: times[5],
+                    expired_at: times[6],
+                    paid_at: times[7],
+                },
+                cancel_reason: later.0,
+                reserved_anew: later.1,
+                returned: later.2,
+                returns: later.3,
+                stamp: states.2,
+                ..placed
+            })
+        },
     )
-        .prop_map(
-            |(keys, states, customer, lines, totals, fulfilment, times, texts, links)| {
-                let (business, id, code, year, sequence, branch) = keys;
-                Document::from(Order {
-                    business,
-                    id,
-                    number: OrderNumber {
-                        series: Series { code, year },
-                        sequence,
-                    },
-                    branch,
-                    status: states.0,
-                    payment_status: states.1,
-                    payment_method: states.2,
-                    customer,
-                    lines,
-                    totals,
-                    currency: links.2,
-                    fulfilment,
-                    note: texts.0,
-                    checkout: links.0,
-                    cart: links.1,
-                    reservation_expires_at: times[0],
-                    timeline: Timeline {
-                        confirmed_at: times[1],
-                        preparing_at: times[2],
-                        dispatched_at: times[3],
-                        delivered_at: times[4],
-                        cancelled_at: times[5],
-                        expired_at: times[6],
-                        paid_at: times[7],
-                    },
-                    cancel_reason: texts.1,
-                    coupons: texts.2.0,
-                    reserved_anew: texts.2.1,
-                    returned: texts.2.2,
-                    returns: texts.2.3,
-                    stamp: links.3,
-                })
-            },
-        )
 }
 
 fn document() -> impl Strategy<Value = Document> {
@@ -774,11 +779,28 @@ fn longs(value: Bson) -> Bson {
         Bson::Int32(number) => Bson::Int64(number.into()),
         Bson::Array(values) => Bson::Array(values.into_iter().map(longs).collect()),
         Bson::Document(document) => {
-            let entries = document.into_iter().map(|(key, value)| (key, longs(value)));
+            let entries = document.into_iter().map(|(key, value)| match value {
+                Bson::Array(bytes) if BINARY.contains(&key.as_str()) => (key, binary(&bytes)),
+                value => (key, longs(value)),
+            });
             Bson::Document(entries.collect())
         }
         other => other,
     }
+}
+
+/// Fields of binary data, which plain JSON shows as lists of numbers.
+const BINARY: [&str; 2] = ["secretHash", "fingerprint"];
+
+fn binary(bytes: &[Bson]) -> Bson {
+    let bytes = bytes.iter().map(|byte| match byte {
+        Bson::Int32(byte) => u8::try_from(*byte).expect("a byte"),
+        other => panic!("no byte: {other}"),
+    });
+    Bson::Binary(bson::Binary {
+        subtype: bson::spec::BinarySubtype::Generic,
+        bytes: bytes.collect(),
+    })
 }
 
 fn fixture(text: &str) -> Value {

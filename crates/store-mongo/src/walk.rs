@@ -11,6 +11,7 @@ use abasto_store::port::Visitor;
 use abasto_store::record::{Kind, Record};
 use mongodb::bson::raw::RawDocumentBuf;
 use mongodb::bson::{Bson, Document as Filter, doc};
+use mongodb::options::ReadConcern;
 use mongodb::{ClientSession, Database};
 
 use crate::collection::{self, comment};
@@ -25,6 +26,8 @@ use crate::heads::by_ids;
 /// Documents fetched at once.
 const CHUNK: usize = 500;
 
+// Every find names read concern snapshot itself: the driver lets the concern of the client win over
+// that of the session, and each find would then see its own time.
 struct Walk<'a, 'v> {
     database: &'a Database,
     session: ClientSession,
@@ -94,6 +97,7 @@ impl Walk<'_, '_> {
             .collection::<RawDocumentBuf>(collection.name());
         let find = handle
             .find(filter)
+            .read_concern(ReadConcern::snapshot())
             .sort(sort)
             .max_time(Deadline::after(JOB).max_time())
             .comment(Bson::String(comment("walk", collection.name())));
@@ -121,6 +125,7 @@ impl Walk<'_, '_> {
             .collection::<RawDocumentBuf>(collection.name());
         let aggregate = handle
             .aggregate(pipeline)
+            .read_concern(ReadConcern::snapshot())
             .max_time(Deadline::after(JOB).max_time())
             .comment(Bson::String(comment("walk", collection.name())));
         let mut cursor = aggregate

@@ -78,7 +78,7 @@ impl Crowd<'_> {
             order.insert("number", format!("CRO-2026-{:06}", number + 1));
             order.insert("createdAt", spread(number));
             order.insert("status", states[number % states.len()]);
-            order.insert("branchId", numbered(number % 8));
+            order.insert("branchId", numbered(number % 40));
             let fulfilment = order.get_document_mut("fulfilment").expect("there");
             fulfilment.insert(
                 "courierId",

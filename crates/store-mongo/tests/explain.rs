@@ -138,6 +138,10 @@ impl Crowd<'_> {
         })
         .await;
         self.copy("stockMovements", |number, movement| {
+            movement.insert(
+                "productId",
+                ObjectId::from_bytes(self.shop.products[0].id.0.0),
+            );
             movement.insert("sequence", i64::try_from(number).expect("small") + 10);
             movement.insert(
                 "operationId",
@@ -146,6 +150,8 @@ impl Crowd<'_> {
         })
         .await;
         self.copy("events", |number, event| {
+            let business = ObjectId::from_bytes(self.shop.business.0.0);
+            event.insert("subject", doc! { "kind": "business", "id": business });
             event.insert("sequence", i64::try_from(number).expect("small") + 10);
         })
         .await;

@@ -118,7 +118,7 @@ async fn one_in_ten_writes_conflicts_and_all_orders_come_through() {
     let on = point
         .switch_on(broken.set.address(0).expect("a node"))
         .expect("on");
-    load.more(60).await;
+    load.more(20).await;
     on.switch_off().expect("off");
     let seen = load.finish().await;
     verify(&*broken.store, &broken.shop, &seen).await;

@@ -308,10 +308,17 @@ fn product(business: BusinessId, number: usize) -> Product {
 
 /// A put of a new document.
 pub(crate) fn create(next: Document) -> Put {
+    let event = match &next {
+        Document::Order(order) => event(
+            "abasto.order.created",
+            serde_json::json!({ "from": null, "to": order.status.name() }),
+        ),
+        _ => event("abasto.test.created", rich()),
+    };
     Put {
         base: None,
         next,
-        event: event("abasto.test.created"),
+        event,
     }
 }
 
@@ -320,19 +327,20 @@ pub(crate) fn change(base: Document, next: Document) -> Put {
     Put {
         base: Some(base),
         next,
-        event: event("abasto.test.changed"),
+        event: event("abasto.test.changed", rich()),
     }
 }
 
-fn event(name: &'static str) -> EventDraft {
+fn event(name: &'static str, data: serde_json::Value) -> EventDraft {
     EventDraft {
         id: EventId(id()),
         name,
-        data: abasto_json(),
+        data,
     }
 }
 
-fn abasto_json() -> serde_json::Value {
+/// Data of every form.
+fn rich() -> serde_json::Value {
     serde_json::json!({ "n": 1, "f": 1.5, "list": [null, true, "x"], "nested": { "a.b": "$c" } })
 }
 

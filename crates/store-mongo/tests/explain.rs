@@ -73,6 +73,23 @@ impl Crowd<'_> {
     }
 
     async fn gather(&self) {
+        self.gather_orders().await;
+        self.gather_catalogue().await;
+        self.gather_history().await;
+        for (collection, unique) in [
+            ("branches", "code"),
+            ("members", "userId"),
+            ("apiKeys", "name"),
+        ] {
+            self.copy(collection, |number, document| {
+                document.insert("createdAt", spread(number));
+                document.insert(unique, code(number));
+            })
+            .await;
+        }
+    }
+
+    async fn gather_orders(&self) {
         let states = Status::ALL.map(Status::name);
         self.copy("orders", |number, order| {
             order.insert("number", format!("CRO-2026-{:06}", number + 1));
@@ -99,6 +116,9 @@ impl Crowd<'_> {
             );
         })
         .await;
+    }
+
+    async fn gather_catalogue(&self) {
         self.copy("products", |number, product| {
             product.insert("sku", format!("CROWD-{number}"));
             product.insert("createdAt", spread(number));
@@ -133,6 +153,9 @@ impl Crowd<'_> {
             );
         })
         .await;
+    }
+
+    async fn gather_history(&self) {
         self.copy("stockLevels", |number, level| {
             drop(level.insert("productId", numbered(number)))
         })
@@ -159,17 +182,6 @@ impl Crowd<'_> {
             drop(operation.insert("key", format!("k{number}")))
         })
         .await;
-        for (collection, unique) in [
-            ("branches", "code"),
-            ("members", "userId"),
-            ("apiKeys", "name"),
-        ] {
-            self.copy(collection, |number, document| {
-                document.insert("createdAt", spread(number));
-                document.insert(unique, code(number));
-            })
-            .await;
-        }
     }
 }
 

@@ -12,7 +12,7 @@ use clap::Args;
 
 use crate::step::{cargo, run as run_command, step};
 use crate::test::Surroundings;
-use crate::{openapi, tidy, workspace};
+use crate::{tidy, workspace};
 
 /// What the gate may leave out.
 #[derive(Debug, Args)]
@@ -80,7 +80,6 @@ impl Gate<'_> {
         step("doc", || {
             run_command(self.command(DOC).env("RUSTDOCFLAGS", "-D warnings"))
         })?;
-        step("openapi", || openapi::run(root))?;
         step("doctests", || cargo(root, DOCTEST))?;
         let surroundings = surround()?;
         step("tests", || self.tests(&surroundings))?;

@@ -36,6 +36,8 @@ enum Command {
     /// A real MongoDB replica set for tests.
     #[command(subcommand)]
     Mongo(mongo::Action),
+    /// Write openapi/v1.json anew from the code.
+    Openapi,
     /// Only the rules on the text of the repository (a few milliseconds).
     Tidy,
 }
@@ -57,6 +59,7 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         Command::Test => test::run(&root),
         Command::Fix => fix::run(&root),
         Command::Mongo(action) => mongo::run(&action),
+        Command::Openapi => openapi::run(&root),
         Command::Tidy => tidy::run(&root),
     }
 }

@@ -1,71 +1,26 @@
-//! The drift check: the committed HTTP contract equals what the code says.
+//! `cargo xtask openapi`: writes the committed HTTP contract anew from the code.
 //!
-//! Must not know the contract; the server makes the document.
+//! Must not know the contract, nor compare it: a test of `abasto-api` does both, so that the gate
+//! needs no build of its own for it.
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 
-use crate::step::shown;
+use crate::step::run as run_command;
 use crate::workspace;
 
-const DOCUMENT: &str = "openapi/v1.json";
-const MAKE: &str = "run --quiet --locked --package abasto-server -- openapi";
+/// The test that compares the document with the code, or writes it when it is told to.
+const TEST: &str = "test --quiet --package abasto-api --test http -- --exact \
+                    document::the_committed_document_is_the_one_that_the_code_makes";
+const WRITE: &str = "ABASTO_WRITE_OPENAPI";
 
-/// Compares the committed document with the one that the server makes.
+/// Writes `openapi/v1.json`; what changed is seen in the diff.
 ///
 /// # Errors
-/// When they differ or one of them cannot be had.
+/// When the code does not build or the document cannot be written.
 pub(crate) fn run(root: &Path) -> Result<()> {
-    if !workspace::has_crate(root, "server") {
-        eprintln!("The workspace has no server yet, so there is no document to compare.");
-        return Ok(());
-    }
     let mut command = workspace::cargo();
-    command.args(MAKE.split_whitespace()).current_dir(root);
-    let output = command.output().context("cannot start cargo")?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        bail!(
-            "`{}` ended with {}:\n{said}",
-            shown(&command),
-            output.status
-        );
-    }
-    let committed = std::fs::read(root.join(DOCUMENT));
-    let committed = committed.with_context(|| format!("cannot read {DOCUMENT}"))?;
-    match difference(&committed, &output.stdout) {
-        None => Ok(()),
-        Some(line) => bail!(
-            "{DOCUMENT} differs from the code from line {line} on; `cargo {MAKE} > {DOCUMENT}` \
-             writes it anew, and the difference belongs into review"
-        ),
-    }
-}
-
-/// The first line, counted from 1, that two texts do not share.
-fn difference(committed: &[u8], made: &[u8]) -> Option<usize> {
-    if committed == made {
-        return None;
-    }
-    let lines = |text| <[u8]>::split(text, |byte| *byte == b'\n');
-    let same = lines(committed)
-        .zip(lines(made))
-        .take_while(|(left, right)| left == right);
-    Some(same.count() + 1)
-}
-
-#[cfg(test)]
-mod tests {
-    //! Every difference is seen and placed.
-
-    use super::difference;
-
-    #[test]
-    fn the_first_difference_is_named_by_its_line() {
-        assert_eq!(difference(b"a\nb\n", b"a\nb\n"), None);
-        assert_eq!(difference(b"a\nb\n", b"a\nc\n"), Some(2));
-        assert_eq!(difference(b"a\n", b"a\nb\n"), Some(2));
-        assert_eq!(difference(b"", b"a\n"), Some(1));
-    }
+    command.args(TEST.split_whitespace()).current_dir(root);
+    run_command(command.env(WRITE, "1"))
 }

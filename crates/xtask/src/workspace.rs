@@ -1,4 +1,4 @@
-//! Where things are on this machine: the root of the workspace, its crates, installed tools.
+//! Where things are on this machine: the root of the workspace, cargo, installed tools.
 //!
 //! Must not know what is checked there.
 
@@ -15,14 +15,6 @@ pub(crate) fn root() -> Result<PathBuf> {
         .nth(2)
         .context("the xtask crate is not two folders deep")?;
     Ok(root.to_path_buf())
-}
-
-/// Whether the workspace has the crate in `crates/<folder>`.
-pub(crate) fn has_crate(root: &Path, folder: &str) -> bool {
-    root.join("crates")
-        .join(folder)
-        .join("Cargo.toml")
-        .is_file()
 }
 
 /// Whether `cargo <name>` can be called.

@@ -4,9 +4,12 @@
 
 use super::{Fault, File, Rule};
 
+/// The sections that every page begins with; others may follow.
+const SECTIONS: [&str; 2] = ["What happened", "What to do"];
+
 pub(super) const RULES: &[Rule] = &[Rule {
     name: "problem-page",
-    asks: "named by its code, one title on line 1, two or more sections, none of them empty",
+    asks: "named by its code, one title on line 1, `What happened`, `What to do`, none empty",
     check: problem_page,
 }];
 
@@ -14,28 +17,24 @@ fn problem_page(file: &File) -> Vec<Fault> {
     let Some(name) = file.path.strip_prefix("docs/problems/") else {
         return Vec::new();
     };
-    let Some(code) = name.strip_suffix(".md").filter(|code| is_code(code)) else {
-        return vec![Fault::new(1, format!("{name} is not named by a code"))];
-    };
-    let titles: Vec<_> = headings(file, "# ").collect();
-    let sections: Vec<_> = headings(file, "## ").collect();
+    let code = name.strip_suffix(".md").unwrap_or_default();
     let mut faults = Vec::new();
-    if titles.as_slice() != [1] {
-        faults.push(Fault::new(
-            1,
-            format!("{code} has titles on lines {titles:?}"),
-        ));
+    if !is_code(code) {
+        faults.push(Fault::new(1, format!("{name} is not named by a code")));
     }
-    if sections.len() < 2 {
-        faults.push(Fault::new(
-            1,
-            format!("{code} has {} sections", sections.len()),
-        ));
+    let titles: Vec<_> = headings(file, "# ").map(|(line, _)| line).collect();
+    if titles.as_slice() != [1] {
+        faults.push(Fault::new(1, format!("titles on lines {titles:?}")));
+    }
+    let sections: Vec<_> = headings(file, "## ").collect();
+    let names: Vec<_> = sections.iter().map(|(_, name)| *name).collect();
+    if !names.starts_with(&SECTIONS) {
+        faults.push(Fault::new(1, format!("sections {names:?}")));
     }
     let empty = sections
         .into_iter()
-        .filter(|section| !has_text_below(file, *section));
-    faults.extend(empty.map(|section| Fault::new(section, "an empty section")));
+        .filter(|(line, _)| !has_text_below(file, *line));
+    faults.extend(empty.map(|(line, name)| Fault::new(line, format!("{name} is empty"))));
     faults
 }
 
@@ -48,15 +47,13 @@ fn is_code(code: &str) -> bool {
     })
 }
 
-/// The lines of the headings of one level, outside code blocks.
-fn headings(file: &File, mark: &str) -> impl Iterator<Item = usize> {
+/// The headings of one level with their lines, outside code blocks.
+fn headings<'a>(file: &'a File, mark: &'a str) -> impl Iterator<Item = (usize, &'a str)> {
     let mut in_code = false;
     file.lines().filter_map(move |(number, line)| {
         in_code ^= line.starts_with("```");
-        let is_heading = line
-            .strip_prefix(mark)
-            .is_some_and(|text| !text.trim().is_empty());
-        (is_heading && !in_code).then_some(number)
+        let heading = line.strip_prefix(mark).filter(|_| !in_code)?.trim();
+        (!heading.is_empty()).then_some((number, heading))
     })
 }
 

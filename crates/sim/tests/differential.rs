@@ -12,9 +12,9 @@ use abasto_store_sqlite::{Options, SqliteStore};
 /// Commands of one run.
 const STEPS: usize = 200;
 /// Runs of each test below, when nothing else is asked for.
-const SEEDS: u64 = 50;
+const SEEDS: u64 = 25;
 /// The tests below.
-const TESTS: u64 = 6;
+const TESTS: u64 = 12;
 
 /// A folder in memory where there is one: what is compared here does not depend on the disk.
 fn folder() -> tempfile::TempDir {
@@ -44,7 +44,7 @@ fn seeds() -> u64 {
     wanted.map_or(SEEDS, |wanted| wanted.div_ceil(TESTS))
 }
 
-/// Every sixth seed, from the given one.
+/// Every twelfth seed, from the given one.
 async fn runs(first: u64) {
     let mut tally = Tally::new();
     for number in 0..seeds() {
@@ -87,6 +87,12 @@ seeds_from! {
     seeds_from_3: 3,
     seeds_from_4: 4,
     seeds_from_5: 5,
+    seeds_from_6: 6,
+    seeds_from_7: 7,
+    seeds_from_8: 8,
+    seeds_from_9: 9,
+    seeds_from_10: 10,
+    seeds_from_11: 11,
 }
 
 /// A comparison that cannot fail would prove nothing: a store that sometimes answers with what was

@@ -23,6 +23,7 @@ use abasto_store::unit::UnitOfWork;
 use abasto_store::verdict::{Operation, Verdict};
 use abasto_store::{Store, StoreError};
 use async_trait::async_trait;
+use tokio::task::JoinHandle;
 
 pub use self::plan::{CommitFault, Plan, Rates, ReadFault};
 
@@ -34,6 +35,7 @@ pub struct FaultyStore {
     inner: Arc<dyn Store>,
     plan: Mutex<Plan>,
     done: Mutex<Done>,
+    late: Mutex<Vec<JoinHandle<()>>>,
     documents: Mutex<Remembered<DocumentKey, Document>>,
     levels: Mutex<Remembered<Place, StockLevel>>,
 }
@@ -73,6 +75,7 @@ impl FaultyStore {
             inner,
             plan: Mutex::new(plan),
             done: Mutex::default(),
+            late: Mutex::default(),
             documents: Mutex::default(),
             levels: Mutex::default(),
         }
@@ -81,6 +84,15 @@ impl FaultyStore {
     /// What was injected so far: a test that meant to meet faults asks whether it did.
     pub fn done(&self) -> Done {
         lock(&self.done).clone()
+    }
+
+    /// Waits until every late commit has come, so that a test can look at what is left.
+    pub async fn quiet(&self) {
+        let late = std::mem::take(&mut *lock(&self.late));
+        for commit in late {
+            // One that panicked is over too.
+            let _ = commit.await;
+        }
     }
 
     fn delay(&self) -> Duration {
@@ -145,10 +157,11 @@ impl Store for FaultyStore {
             }
             Some(CommitFault::Late) => {
                 let (inner, delay) = (Arc::clone(&self.inner), self.delay());
-                tokio::spawn(async move {
+                lock(&self.late).push(tokio::spawn(async move {
                     tokio::time::sleep(delay).await;
-                    inner.commit(unit).await
-                });
+                    // Nobody waits for the verdict any more.
+                    let _ = inner.commit(unit).await;
+                }));
                 Err(StoreError::OutcomeUnknown)
             }
             Some(CommitFault::Slow) => {

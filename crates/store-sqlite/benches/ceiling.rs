@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a program that measures and may fail")]
 #![expect(clippy::print_stdout, reason = "its output is the result")]
 
+#[expect(dead_code, reason = "each program uses its own part of it")]
 #[path = "../tests/world/mod.rs"]
 mod world;
 

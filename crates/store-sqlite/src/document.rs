@@ -351,3 +351,9 @@ pub(crate) fn decode(kind: Kind, record: &str) -> Result<Document, StoreError> {
         Kind::Order => Document::Order(Arc::new(codec::decode(record)?)),
     })
 }
+
+/// The stored text of a document.
+#[cfg(test)]
+pub(crate) fn encode(document: &Document) -> Result<String, serde_json::Error> {
+    head(document).map(|head| head.record)
+}

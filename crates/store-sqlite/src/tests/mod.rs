@@ -5,6 +5,7 @@ mod world;
 
 mod catalogue;
 mod failure;
+mod fixture;
 mod migration;
 mod movement;
 mod plan;

@@ -1,7 +1,6 @@
 //! A small business for tests and benches: units as the engine would make them.
 //!
 //! Owns ids and times that repeat from run to run. Must not know the adapter.
-#![expect(dead_code, reason = "every test binary uses its own part of it")]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

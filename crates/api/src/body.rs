@@ -74,7 +74,7 @@ pub(crate) fn check_media_type(
 }
 
 fn is_json(essence: &str) -> bool {
-    matches!(essence, "application/json" | "application/merge-patch+json")
+    essence == "application/json"
 }
 
 async fn read(headers: &HeaderMap, body: Bytestream) -> Result<Bytes, Problem> {

@@ -87,7 +87,7 @@ pub struct LevelFilter {
 pub struct Page {
     /// The position of the last row seen; `None` starts at the beginning.
     pub after: Option<Position>,
-    /// Most rows, 1 to 200.
+    /// Most rows, 1 to 201: a page of the API, and one that tells whether another follows.
     pub limit: u32,
 }
 

@@ -60,6 +60,17 @@ pub(crate) fn operations(document: &Value) -> impl Iterator<Item = &Value> {
     items.flat_map(|item| item.as_object().unwrap().values())
 }
 
+/// Every operation of a document, with its path and method.
+pub(crate) fn operations_by_path(document: &Value) -> Vec<(String, String, Value)> {
+    let mut found = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            found.push((path.clone(), method.clone(), operation.clone()));
+        }
+    }
+    found
+}
+
 /// Bodies are closed: no field gets in that the document does not name.
 #[test]
 fn every_object_of_a_body_is_closed() {

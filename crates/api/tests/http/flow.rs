@@ -1,43 +1,67 @@
 //! A day in a shop: everything from the first key to the last delivery.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::harness::World;
+use crate::harness::{Answer, Shop, World};
+
+/// A shop with one product in stock and a courier, and an order that it takes.
+struct Day {
+    shop: Shop,
+    branch: String,
+    product: String,
+    courier: String,
+    order: Value,
+}
+
+impl Day {
+    async fn new() -> Self {
+        let shop = World::new().business("La Espiga").await;
+        let branch = shop.branch("BOG").await;
+        let product = shop.product("PAN-1", "3500").await;
+        shop.stock(&branch, &product, 10).await;
+        let courier = json!({"userId": "luis", "role": "courier"});
+        let courier = shop.made(&shop.post("/v1/members", &courier).await);
+        let order = json!({
+            "branchId": branch,
+            "items": [{"productId": product, "quantity": 2}, {"productId": product, "quantity": 1}],
+            "customer": {"name": " Ana ", "phone": "+573001234567"},
+            "fulfilment": {"type": "delivery", "address": {"street": "Calle 1", "city": "Bogotá"}},
+            "paymentMethod": "on_delivery",
+            "deliveryFee": "1000.5",
+            "expectedTotal": "11500.50",
+            "note": "two bells\nring twice",
+        });
+        Self {
+            shop,
+            branch,
+            product,
+            courier,
+            order,
+        }
+    }
+
+    async fn place(&self, key: &str) -> Answer {
+        let call = self.shop.call("POST", "/v1/orders").key(key);
+        call.json(&self.order).send().await
+    }
+
+    async fn step(&self, order: &str, name: &str, body: Option<Value>) -> Answer {
+        let path = format!("/v1/orders/{order}/{name}");
+        let call = self.shop.call("POST", &path).key(name);
+        match body {
+            Some(body) => call.json(&body).send().await,
+            None => call.send().await,
+        }
+    }
+}
 
 #[tokio::test]
-async fn an_order_lives_from_the_catalogue_to_the_door() {
-    let shop = World::new().business("La Espiga").await;
-    let (branch, product) = (
-        shop.branch("BOG").await,
-        shop.product("PAN-1", "3500").await,
-    );
-    shop.stock(&branch, &product, 10).await;
-    let courier = shop
-        .post("/v1/members", &json!({"userId": "luis", "role": "courier"}))
-        .await;
-    let courier = shop.made(&courier);
-    let order = json!({
-        "branchId": branch,
-        "items": [{"productId": product, "quantity": 2}, {"productId": product, "quantity": 1}],
-        "customer": {"name": " Ana ", "phone": "+573001234567"},
-        "fulfilment": {"type": "delivery", "address": {"street": "Calle 1", "city": "Bogotá"}},
-        "paymentMethod": "on_delivery",
-        "deliveryFee": "1000.5",
-        "expectedTotal": "11500.50",
-        "note": "two bells\nring twice",
-    });
-    let placed = shop
-        .call("POST", "/v1/orders")
-        .key("first")
-        .json(&order)
-        .send()
-        .await;
+async fn an_order_is_placed_once_and_told_whole() {
+    let day = Day::new().await;
+    let placed = day.place("first").await;
     let body = placed.expect(201);
-    let id = body["id"].as_str().unwrap();
-    assert_eq!(
-        placed.header("location"),
-        Some(format!("/v1/orders/{id}").as_str())
-    );
+    let place = format!("/v1/orders/{}", body["id"].as_str().unwrap());
+    assert_eq!(placed.header("location"), Some(place.as_str()));
     assert_eq!(placed.header("etag"), Some("\"1\""));
     assert_eq!(placed.header("idempotency-replayed"), None);
     assert_eq!(body["status"], "pending");
@@ -47,89 +71,78 @@ async fn an_order_lives_from_the_catalogue_to_the_door() {
     assert_eq!(body["items"][0]["unitPrice"], "3500.00");
     assert_eq!(body["totals"]["total"], "11500.50");
     let number = body["number"].as_str().unwrap();
-    assert!(
-        number.starts_with("BOG-") && number.ends_with("-000001"),
-        "{number}"
-    );
-
-    let again = shop
-        .call("POST", "/v1/orders")
-        .key("\"first\"")
-        .json(&order)
-        .send()
-        .await;
+    assert!(number.starts_with("BOG-") && number.ends_with("-000001"));
+    let again = day.place("\"first\"").await;
     assert_eq!(again.expect(201), body);
     assert_eq!(again.header("idempotency-replayed"), Some("true"));
-
-    let step = async |name: &str, body: Option<serde_json::Value>| {
-        let call = shop
-            .call("POST", &format!("/v1/orders/{id}/{name}"))
-            .key(name);
-        match body {
-            Some(body) => call.json(&body).send().await,
-            None => call.send().await,
-        }
-    };
-    step("courier", Some(json!({"memberId": courier})))
-        .await
-        .expect(200);
-    step("dispatch", None)
-        .await
-        .refused(409, "invalid-transition");
-    for name in ["confirm", "prepare", "dispatch", "deliver"] {
-        step(name, Some(json!({}))).await.expect(200);
-    }
-    step("cancel", Some(json!({"reason": "late"})))
-        .await
-        .refused(409, "invalid-transition");
-
-    let by_number = shop
+    let found = day
+        .shop
         .get(&format!("/v1/orders/by-number/{number}"))
-        .await
-        .expect(200);
-    assert_eq!(by_number["status"], "delivered");
-    assert_eq!(by_number["fulfilment"]["courierId"], courier);
-    let events = shop
-        .get(&format!("/v1/orders/{id}/events"))
-        .await
-        .expect(200);
-    let events = events["items"].as_array().unwrap();
-    let sequences: Vec<i64> = events
-        .iter()
-        .map(|event| event["sequence"].as_i64().unwrap())
-        .collect();
-    assert_eq!(sequences, [1, 2, 3, 4, 5, 6]);
-    assert_eq!(
-        (&events[0]["from"], &events[0]["to"]),
-        (&json!(null), &json!("pending"))
-    );
-    assert_eq!(events[5]["from"], "dispatched");
+        .await;
+    assert_eq!(found.expect(200), body);
+}
 
-    let level = shop
-        .get(&format!("/v1/branches/{branch}/inventory/{product}"))
+#[tokio::test]
+async fn an_order_goes_through_its_life_to_the_door() {
+    let day = Day::new().await;
+    let order = day.shop.made(&day.place("first").await);
+    let courier = Some(json!({"memberId": day.courier}));
+    day.step(&order, "courier", courier).await.expect(200);
+    let early = day.step(&order, "dispatch", None).await;
+    let early = early.refused(409, "invalid-transition");
+    assert_eq!(early["allowed"], json!(["confirmed", "cancelled"]));
+    for name in ["confirm", "prepare", "dispatch", "deliver"] {
+        day.step(&order, name, Some(json!({}))).await.expect(200);
+    }
+    let late = day
+        .step(&order, "cancel", Some(json!({"reason": "late"})))
+        .await;
+    late.refused(409, "invalid-transition");
+    let now = day
+        .shop
+        .get(&format!("/v1/orders/{order}"))
         .await
         .expect(200);
+    assert_eq!(now["status"], "delivered");
+    assert_eq!(now["fulfilment"]["courierId"], day.courier);
+    let events = day.shop.get(&format!("/v1/orders/{order}/events")).await;
+    let events = events.expect(200);
+    let told: Vec<_> = events["items"].as_array().unwrap().iter().collect();
+    let sequences: Vec<_> = told.iter().map(|event| event["sequence"].clone()).collect();
+    assert_eq!(json!(sequences), json!([1, 2, 3, 4, 5, 6]));
     assert_eq!(
-        (&level["available"], &level["reserved"], &level["onHand"]),
-        (&json!(7), &json!(0), &json!(7))
+        (&told[0]["from"], &told[0]["to"]),
+        (&Value::Null, &json!("pending"))
     );
+    assert_eq!(
+        (&told[5]["from"], &told[5]["to"]),
+        (&json!("dispatched"), &json!("delivered"))
+    );
+}
+
+#[tokio::test]
+async fn an_order_shows_in_levels_and_movements() {
+    let day = Day::new().await;
+    let order = day.shop.made(&day.place("first").await);
+    for name in ["confirm", "prepare", "dispatch"] {
+        day.step(&order, name, None).await.expect(200);
+    }
+    let path = format!("/v1/branches/{}/inventory/{}", day.branch, day.product);
+    let level = day.shop.get(&path).await.expect(200);
     assert_eq!(level["sku"], "PAN-1");
-    let path = format!("/v1/branches/{branch}/inventory/{product}/movements");
-    let movements = shop.get(&path).await.expect(200);
+    let units = json!([level["available"], level["reserved"], level["onHand"]]);
+    assert_eq!(units, json!([7, 0, 7]));
+    let movements = day.shop.get(&format!("{path}/movements")).await.expect(200);
     let newest = &movements["items"][0];
     assert_eq!(
         (&newest["type"], &newest["sequence"]),
         (&json!("dispatch"), &json!(3))
     );
-    assert_eq!(
-        (&newest["quantity"], &newest["reservedDelta"]),
-        (&json!(0), &json!(-3))
-    );
-    assert_eq!(
-        (&newest["balanceAfter"], &newest["reservedAfter"]),
-        (&json!(7), &json!(0))
-    );
-    assert_eq!(newest["orderId"], id);
+    let changes = json!([newest["quantity"], newest["reservedDelta"]]);
+    assert_eq!(changes, json!([0, -3]));
+    let balances = json!([newest["balanceAfter"], newest["reservedAfter"]]);
+    assert_eq!(balances, json!([7, 0]));
+    assert_eq!(newest["orderId"], order);
 }
 
 #[tokio::test]

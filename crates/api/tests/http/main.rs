@@ -1,5 +1,11 @@
 //! The API from outside its crate: the real router on the model store, one request at a time.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod bad_input;
+mod credential;
 mod document;
 mod flow;
 mod harness;
+mod headers;
+mod lists;
+mod tenancy;

@@ -2,6 +2,7 @@
 //! acknowledged.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+#[expect(dead_code, reason = "each program uses its own part of it")]
 mod world;
 
 use std::io::{BufRead, BufReader, Write};

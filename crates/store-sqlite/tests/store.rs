@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
+#[expect(dead_code, reason = "each program uses its own part of it")]
 mod world;
 
 use abasto_store::Store;

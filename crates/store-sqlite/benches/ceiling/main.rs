@@ -7,8 +7,10 @@
 #![expect(clippy::print_stdout, reason = "its output is the result")]
 
 #[expect(dead_code, reason = "each program uses its own part of it")]
-#[path = "../tests/world/mod.rs"]
+#[path = "../../tests/world/mod.rs"]
 mod world;
+
+mod raw;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -163,8 +165,4 @@ async fn submit(
         latency.record(micros).unwrap();
     }
     latency
-}
-
-mod raw {
-    pub(crate) fn measure(_: &std::path::Path, _: std::time::Duration) {}
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use abasto_engine::Engine;
 use secrecy::SecretString;
+use tokio::sync::Semaphore;
 
 use crate::auth::Authenticator;
 use crate::cursor::CursorKey;
@@ -33,6 +34,8 @@ pub struct App {
     pub cursor_key: CursorKey,
     /// Limits per credential; `None` turns them off.
     pub rates: Option<Rates>,
+    /// Requests that are worked on at once; more are refused as `overloaded`.
+    pub requests_max: usize,
     /// Whether tests may move the clock.
     pub test_clock: TestClock,
     /// What `/metrics` answers; without it the route answers 404.
@@ -50,6 +53,9 @@ pub enum TestClock {
     Present,
 }
 
+/// The default of [`App::requests_max`].
+const REQUESTS_MAX: usize = 2_048;
+
 impl App {
     /// An installation with defaults: no operator, no tokens, default limits.
     pub fn new(engine: Engine, cursor_key: CursorKey) -> Self {
@@ -59,6 +65,7 @@ impl App {
             token_keys: None,
             cursor_key,
             rates: Some(Rates::default()),
+            requests_max: REQUESTS_MAX,
             test_clock: TestClock::Absent,
             metrics: None,
             not_ready: Arc::new(Vec::new),
@@ -82,6 +89,8 @@ pub(crate) struct Ready {
     pub(crate) cursor_key: CursorKey,
     pub(crate) rate_limits: Option<RateLimits>,
     pub(crate) request_ids: RequestIds,
+    /// One for each request that may be worked on at once.
+    pub(crate) places: Semaphore,
     pub(crate) operations: Operations,
     pub(crate) metrics: Option<RenderMetrics>,
     pub(crate) not_ready: NotReady,

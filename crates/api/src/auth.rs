@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use abasto_domain::access::{Actor, Principal};
+use abasto_domain::access::Principal;
 use abasto_domain::currency::Currency;
 use abasto_domain::id::BusinessId;
 use abasto_engine::{Context, Engine};
@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use crate::app::Ready;
-use crate::edge::Exchange;
+use crate::edge::{CallerName, Exchange};
 use crate::jwt::TokenKeys;
 use crate::problem::{Code, Problem};
 
@@ -63,11 +63,9 @@ impl FromRequestParts<Arc<Ready>> for Caller {
             .await?
             .ok_or_else(Problem::unauthenticated)?;
         let exchange = exchange(parts)?;
-        let caller = (Some(principal.business), principal.actor);
-        let _ = exchange
-            .caller
-            .set(format!("{}/{}", principal.business, principal.actor));
-        count(ready, exchange, &caller)?;
+        let caller = CallerName::OfBusiness(principal.business, principal.actor);
+        let _ = exchange.caller.set(caller);
+        count(ready, exchange, caller)?;
         let context = Context {
             principal,
             request: exchange.request_id.as_ref().to_owned(),
@@ -95,8 +93,8 @@ impl FromRequestParts<Arc<Ready>> for Operator {
             });
         }
         let exchange = exchange(parts)?;
-        let _ = exchange.caller.set("platform".to_owned());
-        count(ready, exchange, &(None, Actor::Platform))?;
+        let _ = exchange.caller.set(CallerName::Operator);
+        count(ready, exchange, CallerName::Operator)?;
         Ok(Self {
             request: exchange.request_id.as_ref().to_owned(),
         })
@@ -149,15 +147,11 @@ fn exchange(parts: &Parts) -> Result<&Arc<Exchange>, Problem> {
     parts.extensions.get().ok_or_else(Problem::internal)
 }
 
-fn count(
-    ready: &Ready,
-    exchange: &Exchange,
-    caller: &crate::rate_limit::Caller,
-) -> Result<(), Problem> {
+fn count(ready: &Ready, exchange: &Exchange, caller: CallerName) -> Result<(), Problem> {
     let (Some(limits), Some(operation)) = (&ready.rate_limits, &exchange.operation) else {
         return Ok(());
     };
-    limits.check(caller, operation.class).map_err(|wait| {
+    limits.check(&caller, operation.class).map_err(|wait| {
         Problem::new(
             Code::RateLimited,
             "This credential sent too many requests. Nothing was done.",

@@ -3,6 +3,7 @@
 //! Owns the way from bytes to a typed document. Must not know what the documents mean.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use abasto_domain::limits::BODY_BYTES_MAX;
 use axum::body::Body as Bytestream;
@@ -12,11 +13,15 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
+use tokio::time::timeout;
 
 use crate::edge::Exchange;
 use crate::json;
 use crate::operation::Operation;
 use crate::problem::{Code, Problem};
+
+/// How long a body, or the next part of a streamed one, may take.
+pub(crate) const BODY_PAUSE_MAX: Duration = Duration::from_secs(30);
 
 /// A JSON body that the route needs.
 #[derive(Debug)]
@@ -84,7 +89,10 @@ async fn read(headers: &HeaderMap, body: Bytestream) -> Result<Bytes, Problem> {
     if announced.is_some_and(|length| usize::try_from(length).is_ok_and(|n| n > BODY_BYTES_MAX)) {
         return Err(too_large());
     }
-    let collected = Limited::new(body, BODY_BYTES_MAX).collect().await;
+    let collected = Limited::new(body, BODY_BYTES_MAX).collect();
+    let Ok(collected) = timeout(BODY_PAUSE_MAX, collected).await else {
+        return Err(too_slow());
+    };
     collected.map(|body| body.to_bytes()).map_err(|error| {
         if error.is::<LengthLimitError>() {
             too_large()
@@ -92,6 +100,14 @@ async fn read(headers: &HeaderMap, body: Bytestream) -> Result<Bytes, Problem> {
             malformed("the body ended before it was whole")
         }
     })
+}
+
+/// The answer to a body that does not come.
+pub(crate) fn too_slow() -> Problem {
+    Problem::new(
+        Code::BodyTimeout,
+        format!("A body comes within {} seconds.", BODY_PAUSE_MAX.as_secs()),
+    )
 }
 
 fn too_large() -> Problem {

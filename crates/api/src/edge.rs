@@ -3,16 +3,20 @@
 //! Owns what each answer has whatever the route: request id, `Cache-Control`, the body of a
 //! problem, the metric, the log line, and a 500 in place of a panic. Must not know any route.
 
+use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use abasto_domain::access::Actor;
+use abasto_domain::id::BusinessId;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::CACHE_CONTROL;
 use axum::http::{HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
+use tracing::field::{DisplayValue, display};
 
 use crate::app::Ready;
 use crate::operation::Operation;
@@ -34,13 +38,39 @@ pub(crate) struct Exchange {
     /// When it began.
     pub(crate) started: Instant,
     /// Who calls, once that is known.
-    pub(crate) caller: OnceLock<String>,
+    pub(crate) caller: OnceLock<CallerName>,
+}
+
+/// Who calls, by ids alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum CallerName {
+    /// The operator of the installation.
+    Operator,
+    /// A credential of a business.
+    OfBusiness(BusinessId, Actor),
+}
+
+impl fmt::Display for CallerName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Operator => f.write_str("operator"),
+            Self::OfBusiness(business, actor) => write!(f, "{business}/{actor}"),
+        }
+    }
 }
 
 impl Exchange {
+    fn is_about_the_process(&self) -> bool {
+        let route = self
+            .operation
+            .as_ref()
+            .map(|operation| operation.route.as_str());
+        matches!(route, Some("/healthz" | "/readyz" | "/metrics"))
+    }
+
     /// Who calls, for the log.
-    pub(crate) fn caller(&self) -> Option<&str> {
-        self.caller.get().map(String::as_str)
+    pub(crate) fn caller(&self) -> Option<DisplayValue<&CallerName>> {
+        self.caller.get().map(display)
     }
 }
 
@@ -52,12 +82,21 @@ pub(crate) async fn wrap(
 ) -> Response {
     let exchange = Arc::new(begin(&ready, &request));
     request.extensions_mut().insert(exchange.clone());
+    let response = match ready.places.try_acquire() {
+        Ok(_place) => run(request, next).await,
+        // Health and metrics are looked at most when everything is busy.
+        Err(_) if exchange.is_about_the_process() => run(request, next).await,
+        Err(_) => Problem::overloaded().into_response(),
+    };
+    finish(&exchange, response)
+}
+
+async fn run(request: Request, next: Next) -> Response {
     let outcome = AssertUnwindSafe(next.run(request)).catch_unwind().await;
-    let response = outcome.unwrap_or_else(|_| {
+    outcome.unwrap_or_else(|_| {
         metrics::counter!(telemetry::PANICS).increment(1);
         Problem::internal().into_response()
-    });
-    finish(&exchange, response)
+    })
 }
 
 fn begin(ready: &Ready, request: &Request) -> Exchange {
@@ -110,3 +149,6 @@ pub(crate) async fn no_method() -> Problem {
         "This path answers other methods; the header Allow lists them.",
     )
 }
+
+#[cfg(test)]
+mod tests;

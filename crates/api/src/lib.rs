@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware;
+use tokio::sync::Semaphore;
 use utoipa::OpenApi as _;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -64,7 +65,12 @@ use crate::app::Ready;
 /// All routes over an app. Fails only when the document made of them is broken, which a test of
 /// ours finds first.
 pub fn router(app: App) -> Result<Router, InvalidSchema> {
-    let (routes, document) = routes(app.test_clock).split_for_parts();
+    let routes = routes(app.test_clock);
+    assemble(routes, app)
+}
+
+fn assemble(routes: OpenApiRouter<Arc<Ready>>, app: App) -> Result<Router, InvalidSchema> {
+    let (routes, document) = routes.split_for_parts();
     let document = openapi::finish(&document);
     let ready = Arc::new(Ready {
         engine: app.engine,
@@ -75,6 +81,7 @@ pub fn router(app: App) -> Result<Router, InvalidSchema> {
         cursor_key: app.cursor_key,
         rate_limits: app.rates.map(rate_limit::RateLimits::new),
         request_ids: request_id::RequestIds::new(),
+        places: Semaphore::new(app.requests_max.min(Semaphore::MAX_PERMITS)),
         operations: operation::Operations::of(&document)?,
         metrics: app.metrics,
         not_ready: app.not_ready,

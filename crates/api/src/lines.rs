@@ -6,6 +6,9 @@
 use axum::body::{Body, BodyDataStream};
 use bytes::{Buf, Bytes, BytesMut};
 use futures_util::StreamExt;
+use tokio::time::timeout;
+
+use crate::body::BODY_PAUSE_MAX;
 
 /// What comes next in a body.
 #[derive(Debug, PartialEq, Eq)]
@@ -16,6 +19,8 @@ pub(crate) enum Line {
     TooLong,
     /// The sender went away in the middle.
     Broken,
+    /// The sender paused for too long.
+    TooSlow,
     /// Nothing more.
     End,
 }
@@ -50,16 +55,20 @@ impl Lines {
             if self.ended {
                 return Line::End;
             }
-            match self.body.next().await {
-                Some(Ok(bytes)) => self.kept.extend_from_slice(&bytes),
-                Some(Err(_)) => {
-                    self.ended = true;
-                    self.kept.clear();
-                    return Line::Broken;
-                }
-                None => self.ended = true,
+            match timeout(BODY_PAUSE_MAX, self.body.next()).await {
+                Ok(Some(Ok(bytes))) => self.kept.extend_from_slice(&bytes),
+                Ok(Some(Err(_))) => return self.broken(Line::Broken),
+                Err(_) => return self.broken(Line::TooSlow),
+                Ok(None) => self.ended = true,
             }
         }
+    }
+
+    fn broken(&mut self, why: Line) -> Line {
+        self.ended = true;
+        self.skipping = false;
+        self.kept.clear();
+        why
     }
 
     /// The next line of what was received, when it is whole.

@@ -66,6 +66,8 @@ codes! {
     NotFound = "not-found", 404, "Not found";
     /// The path exists, the method does not.
     MethodNotAllowed = "method-not-allowed", 405, "The method is not allowed here";
+    /// The body came too slowly.
+    BodyTimeout = "body-timeout", 408, "The body came too slowly";
     /// Fewer units than asked for.
     InsufficientStock = "insufficient-stock", 409, "There is not enough stock";
     /// A product is not sold any more, or not here.

@@ -204,6 +204,10 @@ impl Import {
                     batch.extend(self.failed(problem));
                     self.ended = true;
                 }
+                Line::TooSlow => {
+                    batch.extend(self.failed(crate::body::too_slow()));
+                    self.ended = true;
+                }
                 Line::End => self.ended = true,
             }
             if self.row > IMPORT_ROWS_MAX {

@@ -7,10 +7,10 @@ use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use abasto_domain::access::Actor;
-use abasto_domain::id::BusinessId;
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+
+use crate::edge::CallerName;
 
 /// Whether a route only reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,14 +40,11 @@ impl Default for Rates {
     }
 }
 
-/// Whose requests are counted.
-pub(crate) type Caller = (Option<BusinessId>, Actor);
-
 /// Counts requests.
 #[derive(Debug)]
 pub(crate) struct RateLimits {
-    reads: DefaultKeyedRateLimiter<Caller>,
-    writes: DefaultKeyedRateLimiter<Caller>,
+    reads: DefaultKeyedRateLimiter<CallerName>,
+    writes: DefaultKeyedRateLimiter<CallerName>,
     clock: DefaultClock,
     checks: AtomicU64,
 }
@@ -68,7 +65,7 @@ impl RateLimits {
     }
 
     /// Counts one request; `Err` with the time after which the next one may come.
-    pub(crate) fn check(&self, caller: &Caller, class: Class) -> Result<(), Duration> {
+    pub(crate) fn check(&self, caller: &CallerName, class: Class) -> Result<(), Duration> {
         let limits = match class {
             Class::Read => &self.reads,
             Class::Write => &self.writes,
@@ -89,12 +86,14 @@ impl RateLimits {
 
 #[cfg(test)]
 mod tests {
+    use abasto_domain::access::Actor;
     use abasto_domain::id::{ApiKeyId, RawId};
 
     use super::*;
 
-    fn caller(number: u8) -> Caller {
-        (None, Actor::Key(ApiKeyId(RawId([number; 12]))))
+    fn caller(number: u8) -> CallerName {
+        let key = Actor::Key(ApiKeyId(RawId([number; 12])));
+        CallerName::OfBusiness(RawId([1; 12]).into(), key)
     }
 
     #[test]

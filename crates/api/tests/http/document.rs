@@ -25,8 +25,7 @@ fn the_committed_document_is_the_one_that_the_code_makes() {
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         made == committed,
-        "openapi/v1.json is not what the code says: build this test with ABASTO_WRITE_OPENAPI=1 \
-         to write it anew, and look at the difference"
+        "openapi/v1.json is not what the code says: `cargo xtask openapi` writes it anew"
     );
 }
 

@@ -21,6 +21,7 @@ use crate::app::Ready;
 use crate::edge::{CallerName, Exchange};
 use crate::jwt::TokenKeys;
 use crate::problem::{Code, Problem};
+use crate::query;
 
 /// Checks credentials.
 #[derive(Debug)]
@@ -71,6 +72,7 @@ impl FromRequestParts<Arc<Ready>> for Caller {
             request: exchange.request_id.as_ref().to_owned(),
         };
         let currency = ready.engine.currency(&context).await?;
+        query::check(parts)?;
         Ok(Self { context, currency })
     }
 }
@@ -95,9 +97,9 @@ impl FromRequestParts<Arc<Ready>> for Operator {
         let exchange = exchange(parts)?;
         let _ = exchange.caller.set(CallerName::Operator);
         count(ready, exchange, CallerName::Operator)?;
-        Ok(Self {
-            request: exchange.request_id.as_ref().to_owned(),
-        })
+        let request = exchange.request_id.as_ref().to_owned();
+        query::check(parts)?;
+        Ok(Self { request })
     }
 }
 

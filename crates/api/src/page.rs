@@ -68,7 +68,7 @@ impl<F: DeserializeOwned> FromRequestParts<Arc<Ready>> for Listing<F> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &Arc<Ready>) -> Result<Self, Problem> {
-        let values = query::read(parts)?;
+        let values = query::take(parts)?;
         let canonical = query::canonical(&values);
         let values = Value::Object(values);
         let page = PageParams::deserialize(&values).map_err(|_| Problem::internal())?;

@@ -15,8 +15,27 @@ use crate::json::push_step;
 use crate::operation::{Form, Parameters};
 use crate::problem::Problem;
 
-/// The parameters of a request as checked values.
-pub(crate) fn read(parts: &Parts) -> Result<Map<String, Value>, Problem> {
+/// The parameters of a request, found good.
+#[derive(Debug, Clone)]
+struct Checked(Map<String, Value>);
+
+/// Refuses a query string that the route does not document, on every route with a credential: a
+/// parameter that is ignored would be believed to have worked.
+pub(crate) fn check(parts: &mut Parts) -> Result<(), Problem> {
+    let values = read(parts)?;
+    parts.extensions.insert(Checked(values));
+    Ok(())
+}
+
+/// The checked parameters of a request.
+pub(crate) fn take(parts: &mut Parts) -> Result<Map<String, Value>, Problem> {
+    match parts.extensions.remove::<Checked>() {
+        Some(Checked(values)) => Ok(values),
+        None => read(parts),
+    }
+}
+
+fn read(parts: &Parts) -> Result<Map<String, Value>, Problem> {
     let exchange = parts.extensions.get::<Arc<Exchange>>();
     let operation = exchange.and_then(|exchange| exchange.operation.as_ref());
     let Some(operation) = operation else {

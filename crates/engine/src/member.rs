@@ -144,6 +144,10 @@ impl Engine {
         expected_version: Option<i64>,
         command: ChangeMember,
     ) -> Result<Arc<Member>, Error> {
+        // Who may not change a membership but sees it learns whether it exists.
+        if context.principal.may(Permission::ReadMembers) {
+            self.member(context, id).await?;
+        }
         context.require(Permission::ManageMembers)?;
         let changed: Arc<Member> = self
             .save(context, move |engine, context, _| {

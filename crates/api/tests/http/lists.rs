@@ -115,6 +115,10 @@ async fn query_strings_are_as_strict_as_bodies() {
             "{query}"
         );
     }
+    for path in ["/v1/business", "/v1/branches/65f1c0ffee0123456789abcd"] {
+        let refused = shop.get(&format!("{path}?businessId=1")).await;
+        refused.refused(422, "unknown-field");
+    }
     for (query, parameter) in [
         ("status=lost", "status"),
         ("branchId=1", "branchId"),

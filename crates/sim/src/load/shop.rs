@@ -41,7 +41,7 @@ impl Shop {
         let business = json!({"name": "Load", "currency": "USD", "timeZone": "UTC"});
         let call = Call::post("/v1/businesses", &business)?;
         let opened: Value = client(&server.platform_key)?.call(&call).await?.json()?;
-        let key = opened.pointer("/apiKey/key").and_then(Value::as_str);
+        let key = opened.pointer("/apiKey/secret").and_then(Value::as_str);
         let key = key.context("the new business has no key")?.to_owned();
         let mut client = client(&key)?;
         let branch = json!({"code": "LOAD", "name": "Load", "timeZone": "UTC"});

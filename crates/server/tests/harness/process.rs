@@ -1,0 +1,243 @@
+//! The binary as a process.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+use super::Http;
+
+/// The platform key of every server that a test starts.
+pub(crate) const PLATFORM_KEY: &str = "the platform key of the black-box tests";
+
+/// The binary, with nothing of the surrounding configuration.
+pub(crate) fn abasto() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_abasto"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("ABASTO_") {
+            command.env_remove(name);
+        }
+    }
+    command.stdin(Stdio::null());
+    command
+}
+
+/// A command that has ended.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// Runs a command to its end.
+pub(crate) fn run(command: &mut Command) -> Ran {
+    let output = command.output().expect("the binary starts");
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    Ran {
+        code: output.status.code(),
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
+    }
+}
+
+/// How a server is started.
+#[derive(Debug, Clone)]
+pub(crate) struct Setup {
+    folder: Arc<TempDir>,
+    command: &'static str,
+    variables: Vec<(String, String)>,
+    arguments: Vec<String>,
+}
+
+impl Setup {
+    /// `abasto serve` on a store in a new folder, on a free port.
+    pub(crate) fn new() -> Self {
+        Self {
+            folder: Arc::new(tempfile::tempdir().expect("a folder")),
+            command: "serve",
+            variables: vec![("ABASTO_PLATFORM_KEY".to_owned(), PLATFORM_KEY.to_owned())],
+            arguments: Vec::new(),
+        }
+    }
+
+    /// Another command that serves.
+    pub(crate) fn command(mut self, command: &'static str) -> Self {
+        self.command = command;
+        self
+    }
+
+    /// Without an operator.
+    pub(crate) fn without_platform_key(mut self) -> Self {
+        self.variables.clear();
+        self
+    }
+
+    /// With a variable.
+    pub(crate) fn variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// With an argument.
+    pub(crate) fn argument(mut self, argument: &str) -> Self {
+        self.arguments.push(argument.to_owned());
+        self
+    }
+
+    /// The folder, which lives as long as any setup or server of it.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The store as a URL.
+    pub(crate) fn store(&self) -> String {
+        format!("sqlite:{}", self.folder().join("abasto.db").display())
+    }
+
+    /// The command as it would be started.
+    pub(crate) fn line(&self) -> Command {
+        let mut command = abasto();
+        let variables = self.variables.iter().map(|(name, value)| (name, value));
+        command
+            .arg(self.command)
+            .args(["--listen", "127.0.0.1:0", "--store", &self.store()])
+            .args(&self.arguments)
+            .envs(variables);
+        command
+    }
+
+    /// Starts the server and waits until it says that it is ready.
+    pub(crate) fn start(&self) -> Server {
+        let log = self.folder().join("stderr.log");
+        let append = File::options().create(true).append(true).open(&log);
+        let mut command = self.line();
+        command
+            .stdout(Stdio::piped())
+            .stderr(append.expect("a log"));
+        let mut child = command.spawn().expect("the binary starts");
+        let mut stdout = BufReader::new(child.stdout.take().expect("its stdout"));
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("a line");
+        let url = line
+            .split_whitespace()
+            .find(|word| word.starts_with("http://"));
+        let said = || std::fs::read_to_string(&log).unwrap_or_default();
+        let url = url.unwrap_or_else(|| panic!("not ready: {line:?}, {}", said()));
+        Server {
+            url: url.to_owned(),
+            child: Some(child),
+            stdout,
+            setup: self.clone(),
+            log,
+        }
+    }
+}
+
+/// A server that is ready.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) url: String,
+    child: Option<Child>,
+    stdout: BufReader<ChildStdout>,
+    setup: Setup,
+    log: PathBuf,
+}
+
+impl Server {
+    /// One with the usual setup.
+    pub(crate) fn start() -> Self {
+        Setup::new().start()
+    }
+
+    /// How it was started; starts it again on the same store.
+    pub(crate) fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// A client with a credential.
+    pub(crate) fn http(&self, key: &str) -> Http {
+        Http::new(&self.url, Some(key))
+    }
+
+    /// A client with the platform key.
+    pub(crate) fn operator(&self) -> Http {
+        self.http(PLATFORM_KEY)
+    }
+
+    /// A client without a credential.
+    pub(crate) fn nobody(&self) -> Http {
+        Http::new(&self.url, None)
+    }
+
+    /// A command that acts on this server.
+    pub(crate) fn command(&self, key: &str) -> Command {
+        let mut command = abasto();
+        command.env("ABASTO_URL", &self.url).env("ABASTO_KEY", key);
+        command
+    }
+
+    /// A command that opens the store of this server.
+    pub(crate) fn store_command(&self, name: &str) -> Command {
+        let mut command = abasto();
+        command.args([name, "--store", &self.setup.store()]);
+        command
+    }
+
+    /// What it has written to stderr so far.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).expect("the log")
+    }
+
+    /// The next line on stdout; empty when there is no more.
+    pub(crate) fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).expect("a line");
+        line
+    }
+
+    /// Sends a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let child = self.child.as_ref().expect("it runs");
+        kill_process(Pid::from_child(child), signal).expect("signalled");
+    }
+
+    /// Whether it has ended.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        let child = self.child.as_mut().expect("it was started");
+        child.try_wait().expect("its state").is_some()
+    }
+
+    /// Waits for its end.
+    pub(crate) fn wait(mut self) -> ExitStatus {
+        let mut child = self.child.take().expect("it runs");
+        child.wait().expect("its end")
+    }
+
+    /// Ends it in order.
+    pub(crate) fn stop(self) -> ExitStatus {
+        self.signal(Signal::TERM);
+        self.wait()
+    }
+
+    /// Ends it as a power cut would.
+    pub(crate) fn kill(self) -> Setup {
+        let setup = self.setup.clone();
+        self.signal(Signal::KILL);
+        self.wait();
+        setup
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Black-box tests on the real binary: processes, signals, files, HTTP. Nothing of ours is linked
+//! in but the client.
+
+#![expect(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod command;
+mod crash;
+mod demo;
+mod drain;
+mod harness;
+mod process;
+mod replay;
+mod stock;

@@ -380,17 +380,22 @@ fn unknown(key: &str, source: &str, known: &[String]) -> String {
     format!("{key} is not a key of the configuration (from {source}){hint}")
 }
 
-/// Whether two keys differ only in dots and underscores, or in one letter more or less at an end.
+/// Whether two keys differ in dots, underscores and at most two letters.
 fn is_near(key: &str, candidate: &str) -> bool {
     let bare = |text: &str| text.replace(['.', '_', '-'], "").to_ascii_lowercase();
-    let (key, candidate) = (bare(key), bare(candidate));
-    let (short, long) = if key.len() < candidate.len() {
-        (key, candidate)
-    } else {
-        (candidate, key)
-    };
-    long == short
-        || (short.len() > 3
-            && long.len() - short.len() <= 2
-            && (long.starts_with(&short) || long.ends_with(&short)))
+    edits(&bare(key), &bare(candidate)) <= 2
+}
+
+/// How many letters must be added, dropped or changed to come from one text to the other.
+fn edits(from: &str, to: &str) -> usize {
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (index, left) in from.bytes().enumerate() {
+        let mut corner = std::mem::replace(&mut row[0], index + 1);
+        for (at, right) in to.bytes().enumerate() {
+            let changed = corner + usize::from(left != right);
+            corner = row[at + 1];
+            row[at + 1] = changed.min(corner + 1).min(row[at] + 1);
+        }
+    }
+    row[to.len()]
 }

@@ -15,9 +15,8 @@ use crate::queue::Limits;
 /// or a foreign tool can be in the way.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// Pages of the write-ahead log after which they are copied into the file. Many, because a page
-/// that changes in every group is then copied once for all of them.
-const CHECKPOINT_PAGES: i64 = 8_192;
+/// Bytes that the write-ahead log keeps when it begins anew.
+const LOG_KEPT: i64 = 64 << 20;
 
 /// Statements that a connection keeps prepared.
 const STATEMENTS: usize = 128;
@@ -66,7 +65,9 @@ pub(crate) fn writing(path: &Path) -> Result<(Connection, i64), OpenError> {
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.pragma_update(None, "cache_size", -32_768)?;
-        connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        // See `crate::checkpoint`.
+        connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+        connection.pragma_update(None, "journal_size_limit", LOG_KEPT)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         Ok(())
     };

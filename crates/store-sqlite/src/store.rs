@@ -24,6 +24,7 @@ use abasto_store::{Store, StoreError};
 use async_trait::async_trait;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
+use crate::checkpoint::Checkpoints;
 use crate::error::{OpenError, store_error};
 use crate::health::Standing;
 use crate::lock::FileLock;
@@ -91,8 +92,10 @@ impl SqliteStore {
         judge(&shared.standing, &differences);
         let readers = readers(&path, options.readers, options.reads_waiting_max)?;
         let shared = Arc::new(shared);
-        let writer =
-            writer::start(connection, Arc::clone(&shared)).map_err(|source| OpenError::Io {
+        let (copying, _) = open::writing(&path)?;
+        let writer = Checkpoints::start(copying)
+            .and_then(|checkpoints| writer::start(connection, checkpoints, Arc::clone(&shared)))
+            .map_err(|source| OpenError::Io {
                 path: path.clone(),
                 source,
             })?;
@@ -206,11 +209,13 @@ impl Drop for SqliteStore {
     /// Serves what waits already, then gives the file back.
     fn drop(&mut self) {
         self.shared.queue.close();
+        // Before the writer: the last connection to close empties the write-ahead log, and readers
+        // cannot.
+        self.readers.close();
         if let Some(writer) = self.writer.take() {
             // A writer that panicked has dropped its answers, which says so to their askers.
             let _ = writer.join();
         }
-        self.readers.close();
         self.lock = None;
     }
 }

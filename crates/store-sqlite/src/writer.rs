@@ -14,6 +14,7 @@ use abasto_store::verdict::Verdict;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use crate::checkpoint::Checkpoints;
 use crate::group::{self, Decided, Failure};
 use crate::head::Memory;
 use crate::health::Standing;
@@ -55,15 +56,18 @@ pub(crate) struct Shared {
 /// Starts the thread. It ends when the queue is closed and empty.
 pub(crate) fn start(
     connection: Connection,
+    checkpoints: Checkpoints,
     shared: Arc<Shared>,
 ) -> std::io::Result<JoinHandle<()>> {
     thread::Builder::new()
         .name("sqlite-writer".to_owned())
-        .spawn(move || Writer::new(connection, shared).run())
+        .spawn(move || Writer::new(connection, checkpoints, shared).run())
 }
 
 /// The thread's own.
 pub(crate) struct Writer {
+    // Dropped before the connection, which is then the last one and empties the log.
+    checkpoints: Checkpoints,
     connection: Connection,
     shared: Arc<Shared>,
     memory: Memory,
@@ -83,9 +87,14 @@ impl Waiting {
 }
 
 impl Writer {
-    pub(crate) fn new(connection: Connection, shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(
+        connection: Connection,
+        checkpoints: Checkpoints,
+        shared: Arc<Shared>,
+    ) -> Self {
         Self {
             connection,
+            checkpoints,
             shared,
             memory: Memory::default(),
             pages_max: 0,
@@ -128,7 +137,13 @@ impl Writer {
 
     fn serve_group(&mut self, group: Vec<Waiting>) {
         match self.commit(&group) {
-            Ok(decided) => answer_all(group, decided),
+            Ok(decided) => {
+                let written = decided.written > 0;
+                answer_all(group, decided);
+                if written {
+                    self.checkpoints.committed(&self.connection);
+                }
+            }
             Err(Failure::Units(_)) if group.len() > 1 => {
                 self.shared.tally.broken.fetch_add(1, Ordering::Relaxed);
                 for waiting in group {

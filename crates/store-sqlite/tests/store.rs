@@ -5,6 +5,8 @@
 #[expect(dead_code, reason = "each program uses its own part of it")]
 mod world;
 
+use std::sync::Arc;
+
 use abasto_store::Store;
 use abasto_store::record::{DocumentKey, Kind};
 use abasto_store::verdict::{Reply, Verdict};
@@ -38,4 +40,37 @@ async fn an_order_is_kept_and_its_key_answers_again() {
     assert_eq!(found, [Some(placed.clone())]);
     let again = store.commit(unit).await.unwrap();
     assert_eq!(again, Verdict::Replayed(Reply::Document(placed)));
+}
+
+/// The write-ahead log is copied beside the writer, begins anew, and is gone when the store closes.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_log_stays_small() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("abasto.db");
+    let log = folder.path().join("abasto.db-wal");
+    let world = Arc::new(World::new(1, 1, 100));
+    let store = Arc::new(SqliteStore::open(Options::new(&path)).unwrap());
+    furnish(&store, &world, 1_000_000).await;
+    let mut largest = 0;
+    for round in 0..40 {
+        let tasks: Vec<_> = (0..100)
+            .map(|index| {
+                let key = format!("{}-{round}", index * 7919 % 100);
+                let products = [index, (index + 33) % 100, (index + 66) % 100];
+                let unit = world.order(&key, 0, &products, 0);
+                let store = Arc::clone(&store);
+                tokio::spawn(async move { store.commit(unit).await })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap().unwrap();
+        }
+        largest = largest.max(std::fs::metadata(&log).unwrap().len());
+    }
+    let written = std::fs::metadata(&path).unwrap().len();
+    assert!(written > 4 << 20, "nothing was copied: {written} bytes");
+    assert!(largest < 64 << 20, "{largest} bytes");
+    let store = Arc::into_inner(store).unwrap();
+    drop(store);
+    assert!(!log.exists());
 }

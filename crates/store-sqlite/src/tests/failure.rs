@@ -12,6 +12,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::world::World;
+use crate::checkpoint::Checkpoints;
 use crate::head::Memory;
 use crate::health::Standing;
 use crate::queue::{Limits, Queue};
@@ -23,6 +24,7 @@ type Answer = Result<Verdict, StoreError>;
 fn writer(connection: Connection) -> Writer {
     Writer::new(
         connection,
+        Checkpoints::none(),
         Arc::new(Shared {
             queue: Queue::new(Limits::default()),
             standing: Standing::default(),

@@ -12,6 +12,7 @@ use serde::Deserialize;
 mod sources;
 #[cfg(test)]
 mod tests;
+mod unknown;
 
 pub(crate) use sources::{Environment, Flag, Invalid, Secrets, Setting, Sources, environment};
 

@@ -106,7 +106,8 @@ async fn a_store_is_migrated_and_checked() {
     );
     let refused = run(&mut server.store_command("migrate"));
     assert_eq!(refused.code, Some(4), "{refused:?}");
-    let mut migrate = server.store_command("migrate");
+    let (setup, mut migrate) = (server.setup().clone(), server.store_command("migrate"));
     assert_eq!(server.stop().code(), Some(0));
     assert_eq!(run(&mut migrate).code, Some(0));
+    drop(setup);
 }

@@ -129,7 +129,7 @@ async fn bad_rows_of_an_import_are_listed_and_end_with_5() {
     let ran = run(import.args(["import", "products"]).arg(&file));
     assert_eq!(ran.code, Some(5), "{ran:?}");
     assert!(ran.stdout.contains("699 created"), "{ran:?}");
-    assert!(ran.stdout.contains("row 651 (P-650)"), "{ran:?}");
+    assert!(ran.stdout.contains("row 651: /salePrice"), "{ran:?}");
     let found = server
         .http(&key)
         .get("/v1/products?q=P-699")

@@ -259,8 +259,11 @@ fn report(summary: &Summary, format: Format) -> Result<(), Failure> {
             summary.rows, summary.created, summary.updated, summary.unchanged, summary.failed
         );
         for row in &summary.failures {
-            let sku = row.sku.as_deref().unwrap_or("?");
-            text.push_str(&format!("row {} ({sku}): {}\n", row.row, row.reason));
+            let sku = row
+                .sku
+                .as_ref()
+                .map_or_else(String::new, |sku| format!(" ({sku})"));
+            text.push_str(&format!("row {}{sku}: {}\n", row.row, row.reason));
         }
         text
     })?;
@@ -272,7 +275,7 @@ fn report(summary: &Summary, format: Format) -> Result<(), Failure> {
         0 => Ok(()),
         failed => Err(Failure::new(
             Exit::Partial,
-            format_args!("{failed} rows failed"),
+            format_args!("rows that failed: {failed}"),
         )),
     }
 }

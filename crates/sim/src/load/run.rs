@@ -23,6 +23,9 @@ use super::shop::{Range, Shop};
 /// Longest wait for one answer.
 const DEADLINE: Duration = Duration::from_secs(30);
 
+/// Longest latency that is told apart.
+const LATENCY_US_MAX: u64 = 600_000_000;
+
 /// When orders are sent.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Pace {
@@ -86,7 +89,7 @@ impl Load {
         let mut seen = Seen {
             load: self,
             refused: 0,
-            latency_us: Histogram::new(3)?,
+            latency_us: Histogram::new_with_max(LATENCY_US_MAX, 3)?,
         };
         for client in clients {
             let (latency_us, refused) = client.await??;
@@ -99,7 +102,7 @@ impl Load {
 
 async fn client(course: Arc<Course>) -> Result<(Histogram<u64>, u64)> {
     let mut connection = Connection::new(course.endpoint.clone(), DEADLINE);
-    let mut latency_us = Histogram::new(3)?;
+    let mut latency_us = Histogram::new_with_max(LATENCY_US_MAX, 3)?;
     let mut refused = 0;
     loop {
         let number = course.next.fetch_add(1, Ordering::Relaxed);

@@ -27,6 +27,8 @@ use crate::exit::{During, Exit, Failure};
 const KEPT: usize = 20;
 /// Three digits of a latency are enough to compare.
 const DIGITS: u8 = 3;
+/// Longest latency that is told apart: above all tries of one call together.
+const LATENCY_US_MAX: u64 = 3_600_000_000;
 
 /// What became of the baskets.
 #[derive(Debug)]
@@ -176,7 +178,7 @@ fn call(basket: &Basket, found: &Catalogue) -> Result<Call, Failure> {
 
 impl Placed {
     fn new() -> Result<Self, Failure> {
-        let latency_us = Histogram::new(DIGITS);
+        let latency_us = Histogram::new_with_max(LATENCY_US_MAX, DIGITS);
         Ok(Self {
             orders: 0,
             replayed: 0,

@@ -40,7 +40,7 @@ impl Server {
         let signals = Signals::new()?;
         telemetry::start_log(&config.log, environment)?;
         let metrics = telemetry::start_metrics()?;
-        let store = store::open(&config.store)?;
+        let store = store::open(&config.store).await?;
         let engine = Engine::new(store);
         let engine = engine.map_err(|error| Failure::new(Exit::Unavailable, error))?;
         // Last, so that nobody connects to a server that then cannot start.

@@ -20,6 +20,7 @@ pub(crate) use sources::{Environment, Flag, Invalid, Secrets, Setting, Sources, 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
+    #[serde(deserialize_with = "address")]
     pub(crate) listen: SocketAddr,
     pub(crate) store: StoreUrl,
     pub(crate) threads: usize,
@@ -73,6 +74,13 @@ pub(crate) enum LogFormat {
     Auto,
     Json,
     Text,
+}
+
+fn address<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let form = "an address is IP:PORT, such as 127.0.0.1:8080";
+    text.parse()
+        .map_err(|_| serde::de::Error::custom(format!("{text:?} is no address: {form}")))
 }
 
 /// Where everything is kept.

@@ -6,48 +6,65 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use abasto_store::Store;
+use abasto_store_mongo::{ConnectError, MigrateError, MongoStore};
 use abasto_store_sqlite::{OpenError, Options, SqliteStore};
+use secrecy::{ExposeSecret, SecretString};
 
 use crate::config::StoreUrl;
 use crate::exit::{Exit, Failure};
+use crate::output::say;
 
-/// Opens the store to serve it.
-pub(crate) fn open(url: &StoreUrl) -> Result<Arc<dyn Store>, Failure> {
+/// Opens the store to serve it. What a replica set lacks is said and shows in readiness: another
+/// instance may be migrating it just now.
+pub(crate) async fn open(url: &StoreUrl) -> Result<Arc<dyn Store>, Failure> {
     match url {
         StoreUrl::Sqlite(path) => Ok(Arc::new(SqliteStore::open(Options::new(path))?)),
-        StoreUrl::Mongo(_) => Err(no_mongo()),
+        StoreUrl::Mongo(address) => {
+            let store = connect(address).await?;
+            if !store.differences().await?.is_empty() {
+                say("abasto: warning: the database needs `abasto migrate`; /readyz says why");
+            }
+            Ok(Arc::new(store))
+        }
     }
 }
 
 /// Opens the store only to read it, also beside the process that serves it.
-pub(crate) fn open_read_only(url: &StoreUrl) -> Result<Arc<dyn Store>, Failure> {
+pub(crate) async fn open_read_only(url: &StoreUrl) -> Result<Arc<dyn Store>, Failure> {
     match url {
         StoreUrl::Sqlite(path) => Ok(Arc::new(SqliteStore::open_read_only(path)?)),
-        StoreUrl::Mongo(_) => Err(no_mongo()),
+        StoreUrl::Mongo(address) => Ok(Arc::new(connect(address).await?)),
     }
 }
 
 /// Brings the store to the newest schema; says what was done.
-pub(crate) fn migrate(url: &StoreUrl) -> Result<String, Failure> {
+pub(crate) async fn migrate(url: &StoreUrl) -> Result<Vec<String>, Failure> {
     match url {
         StoreUrl::Sqlite(path) => {
             let done = abasto_store_sqlite::migrate(path)?;
             Ok(match (done.from, done.to) {
-                (0, to) => format!("A new store with schema {to}."),
-                (from, to) if from == to => format!("Already at schema {to}."),
-                (from, to) => format!("From schema {from} to schema {to}."),
+                (0, to) => vec![format!("A new store with schema {to}.")],
+                (from, to) if from == to => Vec::new(),
+                (from, to) => vec![format!("From schema {from} to schema {to}.")],
             })
         }
-        StoreUrl::Mongo(_) => Err(no_mongo()),
+        StoreUrl::Mongo(address) => Ok(connect(address).await?.migrate().await?),
     }
 }
 
 /// What the store lacks of the newest schema; empty when nothing.
-pub(crate) fn lacks(url: &StoreUrl) -> Result<Vec<String>, Failure> {
+pub(crate) async fn lacks(url: &StoreUrl) -> Result<Vec<String>, Failure> {
     match url {
         StoreUrl::Sqlite(path) => Ok(abasto_store_sqlite::check(path)?),
-        StoreUrl::Mongo(_) => Err(no_mongo()),
+        StoreUrl::Mongo(address) => {
+            let differences = connect(address).await?.differences().await?;
+            Ok(differences.iter().map(ToString::to_string).collect())
+        }
     }
+}
+
+async fn connect(address: &SecretString) -> Result<MongoStore, Failure> {
+    Ok(MongoStore::connect(address.expose_secret()).await?)
 }
 
 /// A file beside the store's own; nothing where the store is no file.
@@ -62,13 +79,6 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
-}
-
-fn no_mongo() -> Failure {
-    Failure::new(
-        Exit::Config,
-        "this version keeps everything in sqlite:PATH; MongoDB is not in it",
-    )
 }
 
 impl From<OpenError> for Failure {
@@ -92,5 +102,24 @@ impl From<abasto_store::StoreError> for Failure {
             E::Corrupt(_) | E::Backend(_) => Exit::Failure,
         };
         Self::new(exit, error)
+    }
+}
+
+impl From<ConnectError> for Failure {
+    fn from(error: ConnectError) -> Self {
+        let exit = match error {
+            ConnectError::Unreachable(_) => Exit::Unavailable,
+            _ => Exit::Config,
+        };
+        Self::new(exit, error)
+    }
+}
+
+impl From<MigrateError> for Failure {
+    fn from(error: MigrateError) -> Self {
+        match error {
+            MigrateError::Store(error) => error.into(),
+            other => Self::new(Exit::Failure, other),
+        }
     }
 }

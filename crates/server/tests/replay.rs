@@ -66,6 +66,10 @@ async fn real_baskets_come_out_to_the_cent_and_never_twice() {
         (&first["rejected"], &first["differences"]),
         (&json!(0), &json!(0))
     );
+    let [p50, p99] = ["p50Ms", "p99Ms"].map(|name| first[name].as_f64().unwrap());
+    assert!(p50 > 0.0 && p50 <= p99, "{first}");
+    let seconds = first["seconds"].as_f64().unwrap();
+    assert!(p99 / 1000.0 <= seconds, "{first}");
     for (row, sums) in first["branches"].as_array().unwrap().iter().zip(totals()) {
         for name in ["branch", "orders", "units", "total"] {
             assert_eq!(row[name], sums[name], "{row}");

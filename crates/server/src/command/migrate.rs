@@ -5,16 +5,22 @@ use crate::exit::{Exit, Failure};
 use crate::output::{Format, say, show};
 use crate::store;
 
+const NOTHING: &str = "The store has the schema of this version.";
+
 pub(super) fn run(arguments: &Migrate, format: Format) -> Result<(), Failure> {
     let config = super::sources(&arguments.sources, Vec::new())?.config()?;
     if !arguments.check {
-        say(store::migrate(&config.store)?);
+        let done = super::block_on(store::migrate(&config.store))?;
+        done.iter().for_each(say);
+        if done.is_empty() {
+            say(NOTHING);
+        }
         return Ok(());
     }
-    let lacks = store::lacks(&config.store)?;
+    let lacks = super::block_on(store::lacks(&config.store))?;
     show(format, &lacks, |lacks| lacks.join("\n"))?;
     if lacks.is_empty() {
-        say("Nothing to do.");
+        say(NOTHING);
         return Ok(());
     }
     let what = "the store needs `abasto migrate`";

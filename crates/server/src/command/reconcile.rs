@@ -22,7 +22,7 @@ const PRINTED: usize = 50;
 pub(super) fn run(arguments: &Reconcile, format: Format) -> Result<(), Failure> {
     let config = super::sources(&arguments.sources, Vec::new())?.config()?;
     let reports = super::block_on(async {
-        let store = store::open_read_only(&config.store)?;
+        let store = store::open_read_only(&config.store).await?;
         let mut reports = Vec::new();
         for business in businesses(store.as_ref()).await? {
             reports.push(audit(store.as_ref(), business).await?);

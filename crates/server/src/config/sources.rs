@@ -120,19 +120,19 @@ impl Sources {
                 faults.push(self.fault(key, "must have at least 32 characters"));
             }
         }
-        for key in [
-            "connections_max",
-            "header_timeout_ms",
-            "rate_limit.reads_per_second",
-            "rate_limit.writes_per_second",
+        for (key, missing) in [
+            ("connections_max", config.connections_max == 0),
+            ("header_timeout_ms", config.header_timeout_ms == 0),
+            (
+                "rate_limit.reads_per_second",
+                config.rate_limit.reads_per_second == 0,
+            ),
+            (
+                "rate_limit.writes_per_second",
+                config.rate_limit.writes_per_second == 0,
+            ),
         ] {
-            if self
-                .0
-                .find_value(key)
-                .ok()
-                .and_then(|value| value.to_u128())
-                == Some(0)
-            {
+            if missing {
                 faults.push(self.fault(key, "must be at least 1"));
             }
         }
@@ -186,9 +186,11 @@ fn plain(value: &Value) -> String {
     match value {
         Value::String(_, text) => text.clone(),
         Value::Bool(_, flag) => flag.to_string(),
-        other => other
-            .to_u128()
-            .map_or_else(|| format!("{other:?}"), |number| number.to_string()),
+        other => match (other.to_i128(), other.to_u128()) {
+            (Some(number), _) => number.to_string(),
+            (None, Some(number)) => number.to_string(),
+            (None, None) => format!("{other:?}"),
+        },
     }
 }
 

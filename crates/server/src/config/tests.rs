@@ -119,7 +119,11 @@ fn keys_of_tokens_are_keys_like_others() {
 #[test]
 fn every_fault_names_its_key_and_its_source() {
     for (variable, value, said) in [
-        ("ABASTO_LISTEN", "nowhere", "listen: "),
+        (
+            "ABASTO_LISTEN",
+            "nowhere",
+            "listen: \"nowhere\" is no address",
+        ),
         (
             "ABASTO_STORE",
             "postgres://h/d",
@@ -182,6 +186,8 @@ fn faults_of_a_file_name_the_file() {
         ("[rate_limit]\nreads = 1", "rate_limit.reads is not a key"),
         ("listen = ", ""),
         ("threads = 'x'", "threads: "),
+        ("threads = -1", "threads: "),
+        ("connections_max = 0", "connections_max must be at least 1"),
     ] {
         let file = file(toml);
         let read = Sources::read(Some(file.path()), &Environment::new(), Vec::new());
@@ -225,6 +231,21 @@ fn variables_of_others_are_left_alone() {
         ("ABASTO_SERVICE_HOST", "10.0.0.1"),
     ];
     read("", &environment, Vec::new()).expect("usable");
+}
+
+#[test]
+fn what_is_shown_can_be_written_back() {
+    let environment = variables(&[("ABASTO_THREADS", "3"), ("ABASTO_TEST_CLOCK", "1")]);
+    let sources = Sources::read(None, &environment, Vec::new()).expect("read");
+    let shown = sources.settings(Secrets::Shown);
+    let value = |key: &str| {
+        let setting = shown.iter().find(|setting| setting.key == key);
+        setting.map(|setting| setting.value.as_str())
+    };
+    assert_eq!(value("threads"), Some("3"));
+    assert_eq!(value("connections_max"), Some("4096"));
+    assert_eq!(value("test_clock"), Some("true"));
+    assert_eq!(value("listen"), Some("127.0.0.1:8080"));
 }
 
 #[test]

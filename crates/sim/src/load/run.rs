@@ -20,11 +20,11 @@ use hyper::{Request, StatusCode};
 use super::server::Server;
 use super::shop::{Range, Shop};
 
-/// An answer slower than a minute counts as one of a minute.
-const LATENCY_US_MAX: u64 = 60_000_000;
-
 /// Longest wait for one answer.
 const DEADLINE: Duration = Duration::from_secs(30);
+
+/// Longest latency that is told apart.
+const LATENCY_US_MAX: u64 = 600_000_000;
 
 /// When orders are sent.
 #[derive(Debug, Clone, Copy)]

@@ -27,8 +27,8 @@ use crate::exit::{During, Exit, Failure};
 const KEPT: usize = 20;
 /// Three digits of a latency are enough to compare.
 const DIGITS: u8 = 3;
-/// An answer slower than a minute counts as one of a minute.
-const LATENCY_US_MAX: u64 = 60_000_000;
+/// Longest latency that is told apart: above all tries of one call together.
+const LATENCY_US_MAX: u64 = 3_600_000_000;
 
 /// What became of the baskets.
 #[derive(Debug)]

@@ -7,10 +7,10 @@ mod world;
 
 use std::sync::Arc;
 
-use abasto_store::Store;
 use abasto_store::record::{DocumentKey, Kind};
 use abasto_store::verdict::{Reply, Verdict};
-use abasto_store_sqlite::{Options, SqliteStore};
+use abasto_store::{Store, StoreError};
+use abasto_store_sqlite::{Limits, Options, SqliteStore};
 use world::World;
 
 async fn furnish(store: &SqliteStore, world: &World, quantity: i64) {
@@ -73,4 +73,53 @@ async fn the_log_stays_small() {
     let store = Arc::into_inner(store).unwrap();
     drop(store);
     assert!(!log.exists());
+}
+
+/// A tenant that floods is told so; another one does not notice.
+#[tokio::test]
+async fn a_flood_is_refused_and_hurts_nobody_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = Limits {
+        lane: 16,
+        business: 24,
+        total: 40,
+        group: 4,
+    };
+    let options = Options {
+        limits,
+        ..Options::new(folder.path().join("abasto.db"))
+    };
+    let store = Arc::new(SqliteStore::open(options).unwrap());
+    let (flood, calm) = (World::new(1, 2, 1), World::new(2, 1, 1));
+    furnish(&store, &flood, 1_000_000).await;
+    furnish(&store, &calm, 1_000_000).await;
+    // One thread: nobody is answered before all of them have asked.
+    let tasks: Vec<_> = (0..1_000)
+        .map(|index| {
+            let unit = flood.adjustment(flood.place(index % 2, 0), 1);
+            let store = Arc::clone(&store);
+            tokio::spawn(async move { store.commit(unit).await })
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    assert!(store.counts().waiting <= limits.business);
+    for _ in 0..5 {
+        let unit = calm.adjustment(calm.place(0, 0), 1);
+        let verdict = store.commit(unit).await.unwrap();
+        assert!(matches!(verdict, Verdict::Committed(_)), "{verdict:?}");
+    }
+    let (mut kept, mut refused) = (0, 0);
+    for task in tasks {
+        match task.await.unwrap() {
+            Ok(Verdict::Committed(_)) => kept += 1,
+            Err(StoreError::Overloaded) => refused += 1,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(refused > 0, "{kept} kept");
+    // What was refused left nothing, what was not is there.
+    let places = [flood.place(0, 0), flood.place(1, 0)];
+    let levels = store.levels(flood.id(), &places).await.unwrap();
+    let available: i64 = levels.iter().flatten().map(|level| level.available).sum();
+    assert_eq!(available, 1_000_000 + kept);
 }

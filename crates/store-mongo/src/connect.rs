@@ -11,6 +11,8 @@ use mongodb::options::{
 };
 use mongodb::{Client, Database};
 
+use crate::fault::brief;
+
 /// Database of an address that names none.
 const DEFAULT_DATABASE: &str = "abasto";
 /// Wire version of MongoDB 6.0: unique rules are brought in with `prepareUnique`.
@@ -67,7 +69,7 @@ pub(crate) async fn connect(uri: &str) -> Result<Database, ConnectError> {
             options: None,
         }))
         .await
-        .map_err(|why| ConnectError::Unreachable(why.to_string()))?;
+        .map_err(|why| ConnectError::Unreachable(brief(&why)))?;
     check_deployment(&hello)?;
     check_version(&client, &hello).await?;
     Ok(client.database(name.as_deref().unwrap_or(DEFAULT_DATABASE)))

@@ -28,5 +28,5 @@ mod transaction;
 mod walk;
 
 pub use connect::ConnectError;
-pub use migrate::{Difference, MigrateError, Violation};
+pub use migrate::{Difference, MigrateError, Violation, index_page};
 pub use store::MongoStore;

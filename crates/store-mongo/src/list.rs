@@ -14,10 +14,9 @@ use mongodb::bson::raw::RawDocumentBuf;
 use mongodb::bson::{Bson, DateTime, Document as Filter, doc};
 
 use crate::collection;
-use crate::deadline::{Deadline, INTERACTIVE};
 use crate::document::name::Named;
 use crate::document::{Row, date, event, object_id, stock};
-use crate::read::{Find, decoded};
+use crate::read::{Find, decoded, interactive};
 
 /// One page of a list.
 pub(crate) async fn list(
@@ -27,7 +26,7 @@ pub(crate) async fn list(
     page: Page,
 ) -> Result<Vec<Record>, StoreError> {
     let find = find(business, query, page);
-    let rows = find.run(database, Deadline::after(INTERACTIVE)).await?;
+    let rows = find.run(database, interactive()).await?;
     records(query, &rows)
 }
 
@@ -214,7 +213,7 @@ pub(crate) async fn businesses(
         limit: Some(i64::from(page.limit)),
         ..Find::new(Collection::Businesses, "businesses", filter)
     };
-    let rows = find.run(database, Deadline::after(INTERACTIVE)).await?;
+    let rows = find.run(database, interactive()).await?;
     let documents = decoded(&rows, Kind::Business)?.into_iter();
     let businesses = documents.filter_map(|document| match document {
         Document::Business(business) => Some((*business).clone()),

@@ -31,6 +31,8 @@ use crate::{claim, heads};
 
 /// How much longer than the server we wait before we believe that no answer comes.
 const ANSWER_MARGIN: Duration = Duration::from_millis(500);
+/// Rows of one batch of a cursor: a page comes in one.
+const ROWS_PER_BATCH: u32 = 1_000;
 /// Most memberships of one user that are looked at.
 const MEMBERSHIPS_MAX: i64 = 100;
 
@@ -66,6 +68,7 @@ impl Find {
             let handle = database.collection::<RawDocumentBuf>(self.collection.name());
             let mut find = handle
                 .find(self.filter)
+                .batch_size(ROWS_PER_BATCH)
                 .max_time(deadline.max_time())
                 .comment(Bson::String(comment("read", self.name)));
             if let Some(sort) = self.sort {
@@ -100,7 +103,8 @@ async fn in_own_task<T: Send + 'static>(
     }
 }
 
-fn interactive() -> Deadline {
+/// A deadline that leaves the margin within the time of an interactive answer.
+pub(crate) fn interactive() -> Deadline {
     Deadline::after(INTERACTIVE - ANSWER_MARGIN)
 }
 

@@ -5,6 +5,7 @@
 //! their ids are reported and the rule waits.
 
 pub(crate) mod index;
+mod page;
 mod step;
 pub(crate) mod validator;
 mod violation;
@@ -22,6 +23,7 @@ use crate::collection::comment;
 use crate::deadline::{Deadline, INTERACTIVE};
 use crate::fault::store_error;
 
+pub use page::index_page;
 pub use violation::Violation;
 
 /// One thing that is not as it must be.

@@ -10,7 +10,7 @@ use abasto_domain::business::Business;
 use abasto_domain::id::{BusinessId, PaymentEventId, PaymentId, RefundId};
 use abasto_domain::order::Order;
 use abasto_domain::order_payment::{PaidPolicy, Shelf, captured, failed, refunded};
-use abasto_domain::payment::{Mismatch, Payment, PaymentState, RefundReason};
+use abasto_domain::payment::{Mismatch, Payment, PaymentState, RefundReason, RefundState};
 use abasto_domain::payment_event::{EventFate, Look, PaymentEvent, ProviderMessage};
 use abasto_domain::time::Timestamp;
 use abasto_store::record::{Claim, Document, Kind, Unique, provider_claim_value};
@@ -207,6 +207,15 @@ impl Engine {
                 unit.guards
                     .push(Guard::Document(order.key(), order.version()));
             }
+        }
+        let refused = |payment: &Payment| {
+            let refunds = payment.refunds.iter();
+            refunds.filter(|it| it.state == RefundState::Failed).count()
+        };
+        if refused(&after) > refused(before) {
+            metrics::counter!("abasto_refunds_refused_total").increment(1);
+            tracing::error!(target: "abasto::payment", payment = %before.id,
+                "the provider refused a refund; somebody has to look at it");
         }
         let event = payment_event_name(&after);
         unit.puts.push(self.payment_put(before, after, event, now));

@@ -7,7 +7,7 @@ use abasto_domain::money::Amount;
 use abasto_domain::order::{FulfilmentKind, PaymentMethod};
 use abasto_domain::order_return::{Fate, ReturnedItem};
 use abasto_domain::payment::{Payment, Provider};
-use abasto_domain::payment_call::{Answer, Standing};
+use abasto_domain::payment_call::{Answer, CallKind, Standing};
 use abasto_domain::payment_event::{News, NewsKind, ProviderMessage};
 use abasto_domain::pricing::Item;
 use abasto_domain::quantity::Quantity;
@@ -109,8 +109,14 @@ impl<'a> Walker<'a> {
             self.advance();
             while self.engine.expire_due().await.unwrap() > 0 {}
             for call in self.engine.claim_calls(1_000).await.unwrap() {
-                let answer = answer(Standing::Pending);
-                self.engine.answer_call(&call, &answer).await.unwrap();
+                let standing = match call.kind {
+                    CallKind::Cancel => Standing::Failed("cancelled".into()),
+                    CallKind::Start | CallKind::Refund(_) => Standing::Pending,
+                };
+                self.engine
+                    .answer_call(&call, &answer(standing))
+                    .await
+                    .unwrap();
             }
         }
     }
@@ -260,9 +266,12 @@ impl<'a> Walker<'a> {
         };
         let mut outcome = format!("calls {}", calls.len().min(3));
         for call in calls {
-            let standing = match self.dice.roll(10) {
-                0 => Standing::Captured,
-                1 => Standing::Failed("declined".into()),
+            // Never an answer that is asked again: when that happens is left to chance.
+            let roll = self.dice.roll(10);
+            let standing = match (call.kind, roll) {
+                (CallKind::Start | CallKind::Cancel, 0) => Standing::Captured,
+                (CallKind::Refund(_), 0) => Standing::Refunded,
+                (_, 1) | (CallKind::Cancel, _) => Standing::Failed("declined".into()),
                 _ => Standing::Pending,
             };
             let answered = self.engine.answer_call(&call, &answer(standing)).await;

@@ -124,7 +124,11 @@ pub(crate) struct FaultView {
         (name = "Catalogue", description = "Products"),
         (name = "Customers", description = "The people who buy"),
         (name = "Inventory", description = "Levels and movements of stock"),
+        (name = "Coupons", description = "What takes something off a basket"),
+        (name = "Checkouts", description = "Baskets that hold their units for a while"),
         (name = "Orders", description = "Placing orders and working them off"),
+        (name = "Payments", description = "Attempts to pay, refunds, messages of providers"),
+        (name = "Returns", description = "Sold units that come back"),
         (name = "Health and meta", description = "About the process and this API"),
     ),
     components(schemas(ProblemView)),
@@ -157,6 +161,11 @@ impl Modify for Credentials {
 pub(crate) fn finish(document: &utoipa::openapi::OpenApi) -> Value {
     let mut document = serde_json::to_value(document).unwrap_or_default();
     document["components"]["responses"] = shared_responses();
+    // Without a checkout, an order says itself what a checkout would say.
+    let order = &mut document["components"]["schemas"]["PlaceOrder"];
+    order["if"] = json!({"not": {"required": ["checkoutId"]}});
+    let needed = ["branchId", "items", "fulfilment", "paymentMethod"];
+    order["then"] = json!({"required": needed});
     let paths = document["paths"].as_object_mut();
     for (method, operation) in paths
         .into_iter()

@@ -8,7 +8,7 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use abasto_domain::id::{ApiKeyId, BranchId, CustomerId, MemberId, ProductId, RawId};
+use abasto_domain::id::{ApiKeyId, BranchId, CustomerId, MemberId, OrderId, ProductId, RawId};
 use abasto_domain::idempotency::OperationKey;
 use abasto_domain::order_state::Status;
 use abasto_domain::time::Timestamp;
@@ -17,7 +17,7 @@ use abasto_store::index::Shape;
 use abasto_store::query::{
     Deleted, LevelFilter, OrderFilter, Page, Position, ProductFilter, Query,
 };
-use abasto_store::record::{DocumentKey, Kind};
+use abasto_store::record::{Claim, DocumentKey, Kind, Unique};
 use abasto_store_mongo::MongoStore;
 use abasto_testbed::mongo_cluster;
 use mongodb::bson::oid::ObjectId;
@@ -76,6 +76,7 @@ impl Crowd<'_> {
         self.gather_orders().await;
         self.gather_catalogue().await;
         self.gather_history().await;
+        self.gather_selling().await;
         for (collection, unique) in [
             ("branches", "code"),
             ("members", "userId"),
@@ -155,6 +156,46 @@ impl Crowd<'_> {
         .await;
     }
 
+    /// The fields beside the record, and the same inside it.
+    async fn gather_selling(&self) {
+        let id_inside = |number, document: &mut Document| {
+            document.insert("createdAt", spread(number));
+            let record = document.get_document_mut("record").expect("there");
+            record.insert("id", numbered(number).to_hex());
+            let stamp = record.get_document_mut("stamp").expect("there");
+            stamp.insert("createdAt", spread(number).timestamp_millis());
+        };
+        self.copy("coupons", |number, coupon| {
+            id_inside(number, coupon);
+            coupon.insert("code", code(number));
+        })
+        .await;
+        self.copy("checkouts", |number, checkout| {
+            id_inside(number, checkout);
+            checkout.insert("dueAt", spread(number));
+        })
+        .await;
+        for collection in ["payments", "orderReturns"] {
+            self.copy(collection, |number, document| {
+                id_inside(number, document);
+                if number % 50 != 0 {
+                    document.insert("orderId", numbered(number % 50));
+                }
+                if collection == "payments" {
+                    document.insert("providerKey", code(number));
+                    document.insert("dueAt", spread(number));
+                }
+            })
+            .await;
+        }
+        self.copy("paymentEvents", |number, event| {
+            id_inside(number, event);
+            event.insert("providerKey", code(number));
+            event.insert("dueAt", spread(number));
+        })
+        .await;
+    }
+
     async fn gather_history(&self) {
         self.copy("stockLevels", |number, level| {
             drop(level.insert("productId", numbered(number)))
@@ -185,6 +226,9 @@ impl Crowd<'_> {
     }
 }
 
+/// The order that attempts and returns belong to.
+const SOLD: OrderId = OrderId(RawId([0x77; 12]));
+
 /// Up to eight of A-Z and 0-9.
 fn code(number: usize) -> String {
     format!("C{number:06}")
@@ -205,6 +249,9 @@ fn queries(shop: &Shop) -> Vec<Query> {
         Query::Members,
         Query::ApiKeys,
         Query::Customers,
+        Query::Coupons,
+        Query::Payments(SOLD),
+        Query::Returns(SOLD),
         products(None, Deleted::Hidden),
         products(Some(false), Deleted::Hidden),
         products(None, Deleted::Shown),
@@ -451,6 +498,25 @@ async fn check_reads(store: &MongoStore, database: &Database, shop: &Shop) {
         })
         .await
         .expect("read");
+    let at = Timestamp::from_millis(NOW.as_millis() + 1);
+    for kind in [Kind::Checkout, Kind::Payment, Kind::PaymentEvent] {
+        for business in [None, Some(business)] {
+            let due = store.due(business, kind, at, LIMIT).await.expect("read");
+            assert_eq!(
+                due.len(),
+                usize::try_from(LIMIT).expect("small"),
+                "{kind:?}"
+            );
+        }
+    }
+    let claims: Vec<Claim> = (0..20)
+        .map(|number| Claim {
+            rule: Unique::CouponCode,
+            value: code(number),
+        })
+        .collect();
+    let holders = store.holders(business, &claims).await.expect("read");
+    assert!(holders.iter().all(Option::is_some));
     for seen in seen(database).await {
         let name = seen.comment().to_owned();
         seen.check(&name);
@@ -498,6 +564,7 @@ async fn every_query_is_an_index_scan_on_many_documents() {
     let shop = Shop::open(&store, 2, 10).await;
     assert_committed(store.commit(shop.order(&[0, 1], "template")).await);
     assert_committed(store.commit(shop.people()).await);
+    assert_committed(store.commit(shop.selling(SOLD)).await);
     let crowd = Crowd {
         database: &database,
         shop: &shop,

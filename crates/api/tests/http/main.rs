@@ -8,4 +8,5 @@ mod flow;
 mod harness;
 mod headers;
 mod lists;
+mod selling;
 mod tenancy;

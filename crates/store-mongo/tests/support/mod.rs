@@ -36,6 +36,7 @@ use abasto_store_mongo::MongoStore;
 use abasto_testbed::mongo_cluster;
 
 pub(crate) mod load;
+mod sale;
 
 /// 2026-11-30T12:00:00Z.
 pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_796_040_000_000);

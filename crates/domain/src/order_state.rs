@@ -69,6 +69,15 @@ impl Status {
         }
     }
 
+    /// The states that a payment may lead to: one that comes too late brings an expired order back
+    /// when its units are still there.
+    pub const fn when_paid(self) -> &'static [Self] {
+        match self {
+            Self::PendingPayment | Self::Cancelled => &[Self::Pending, Self::Confirmed],
+            _ => &[],
+        }
+    }
+
     /// Whether the order still holds its units in `reserved`.
     pub const fn holds_stock(self) -> bool {
         matches!(

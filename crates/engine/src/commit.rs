@@ -110,6 +110,7 @@ impl Engine {
                     return Err(Error::InsufficientStock(short));
                 }
                 Verdict::Rejected(Rejection::Taken(claim)) => return Err(Error::Taken(claim)),
+                Verdict::Rejected(Rejection::Bound(key)) => return Err(Error::Exhausted(key)),
                 Verdict::Stale(key) => {
                     metrics::counter!("abasto_commit_stale_total").increment(1);
                     self.note_stale(business, &key);

@@ -104,6 +104,7 @@ impl Engine {
             guards: Vec::new(),
             puts: Vec::new(),
             stock: Vec::new(),
+            tallies: Vec::new(),
             answer: Answer::Put(0),
         }
     }

@@ -11,6 +11,7 @@ use abasto_domain::order_state::InvalidTransition;
 use abasto_domain::stock::StockLevel;
 use abasto_store::StoreError;
 use abasto_store::record::{Claim, Document};
+use abasto_store::tally::TallyKey;
 use abasto_store::verdict::ShortLevel;
 
 /// The outcome of a use case that failed. Nothing was written, except with
@@ -38,6 +39,9 @@ pub enum Error {
     /// Some levels have too few units.
     #[error("not enough stock")]
     InsufficientStock(Vec<ShortLevel>),
+    /// A contended number is at its bound.
+    #[error("a limit is reached")]
+    Exhausted(TallyKey),
     /// The level moved since the caller read it.
     #[error("the stock level changed")]
     StockChanged(StockLevel),

@@ -118,7 +118,14 @@ impl Engine {
     }
 }
 
-/// Orders change too often and are read too rarely to be kept.
+/// What changes too often or is read too rarely is not kept.
 fn cacheable(document: &Document) -> bool {
-    !matches!(document, Document::Order(_))
+    !matches!(
+        document,
+        Document::Order(_)
+            | Document::Checkout(_)
+            | Document::Payment(_)
+            | Document::PaymentEvent(_)
+            | Document::OrderReturn(_)
+    )
 }

@@ -173,6 +173,7 @@ impl Engine {
             operation: Some(operation.clone()),
             guards,
             stock: order.stock_changes(RESERVE, &mut ids),
+            tallies: Vec::new(),
             puts: vec![Put {
                 base: None,
                 event: EventDraft {

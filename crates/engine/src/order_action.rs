@@ -236,6 +236,7 @@ impl Engine {
             guards,
             puts,
             stock,
+            tallies: Vec::new(),
             answer,
         }
     }

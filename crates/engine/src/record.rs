@@ -6,10 +6,15 @@ use std::sync::Arc;
 
 use abasto_domain::branch::Branch;
 use abasto_domain::business::Business;
+use abasto_domain::checkout::Checkout;
+use abasto_domain::coupon::Coupon;
 use abasto_domain::credential::{ApiKey, Member};
 use abasto_domain::customer::Customer;
 use abasto_domain::id::{BusinessId, RawId};
 use abasto_domain::order::Order;
+use abasto_domain::order_return::OrderReturn;
+use abasto_domain::payment::Payment;
+use abasto_domain::payment_event::PaymentEvent;
 use abasto_domain::product::Product;
 use abasto_store::record::{Document, DocumentKey, Kind};
 
@@ -39,7 +44,20 @@ macro_rules! stored {
     )*};
 }
 
-stored!(Business, Branch, Member, ApiKey, Product, Customer, Order);
+stored!(
+    Business,
+    Branch,
+    Member,
+    ApiKey,
+    Product,
+    Customer,
+    Order,
+    Checkout,
+    Coupon,
+    Payment,
+    PaymentEvent,
+    OrderReturn,
+);
 
 /// The value of a document that must be of one kind.
 pub(crate) fn typed<T: Stored>(document: Document) -> Result<Arc<T>, Error> {

@@ -18,7 +18,21 @@ pub(crate) const fn field(rule: Unique) -> (Collection, &'static str) {
         Unique::Sku => (Collection::Products, "sku"),
         Unique::Phone => (Collection::Customers, "phone"),
         Unique::VerifiedEmail => (Collection::Customers, "verifiedEmailKey"),
+        Unique::OrderOfCheckout => (Collection::Orders, "checkoutId"),
+        Unique::OrderOfCart => (Collection::Orders, "cartId"),
+        Unique::OpenCheckout => (Collection::Checkouts, "openCartId"),
+        Unique::CouponCode => (Collection::Coupons, "code"),
+        Unique::ProviderReference => (Collection::Payments, "providerKey"),
+        Unique::ProviderEvent => (Collection::PaymentEvents, "providerKey"),
     }
+}
+
+/// Whether the values of a rule are ids.
+const fn is_id(rule: Unique) -> bool {
+    matches!(
+        rule,
+        Unique::OrderOfCheckout | Unique::OrderOfCart | Unique::OpenCheckout
+    )
 }
 
 /// The filter that finds the holders of values.
@@ -27,18 +41,31 @@ pub(crate) fn filter<'a>(
     rule: Unique,
     values: impl IntoIterator<Item = &'a str>,
 ) -> Document {
-    let values: Vec<Bson> = values.into_iter().map(Bson::from).collect();
+    let values = values.into_iter().map(|value| match is_id(rule) {
+        // A value that is no id is found nowhere.
+        true => RawId::parse(value).map_or(Bson::Null, |id| object_id(id).into()),
+        false => Bson::from(value),
+    });
+    let values: Vec<Bson> = values.collect();
     let mut filter = doc! { "businessId": object_id(business) };
     let (_, name) = field(rule);
     let condition = match rule {
         Unique::Phone | Unique::VerifiedEmail => doc! { "$in": values, "$type": "string" },
-        Unique::BranchCode | Unique::ActiveMember | Unique::Sku => doc! { "$in": values },
+        Unique::ProviderReference => doc! { "$in": values, "$type": "string" },
+        Unique::OrderOfCheckout | Unique::OrderOfCart | Unique::OpenCheckout => {
+            doc! { "$in": values, "$type": "objectId" }
+        }
+        Unique::BranchCode
+        | Unique::ActiveMember
+        | Unique::Sku
+        | Unique::CouponCode
+        | Unique::ProviderEvent => doc! { "$in": values },
     };
     filter.insert(name, condition);
     match rule {
         Unique::ActiveMember => drop(filter.insert("active", true)),
         Unique::Sku => drop(filter.insert("deletedAt", Bson::Null)),
-        Unique::BranchCode | Unique::Phone | Unique::VerifiedEmail => {}
+        _ => {}
     }
     filter
 }
@@ -47,6 +74,10 @@ pub(crate) fn filter<'a>(
 pub(crate) fn holder(rule: Unique, row: &RawDocumentBuf) -> Result<(Claim, RawId), Unreadable> {
     let (collection, name) = field(rule);
     let row = Row::new(collection.name(), row);
-    let value = row.text(name)?;
+    let value = if is_id(rule) {
+        row.id::<RawId>(name)?.to_string()
+    } else {
+        row.text(name)?
+    };
     Ok((Claim { rule, value }, row.id("_id")?))
 }

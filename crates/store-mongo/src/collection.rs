@@ -15,6 +15,11 @@ pub(crate) const fn of(kind: Kind) -> Collection {
         Kind::Product => Collection::Products,
         Kind::Customer => Collection::Customers,
         Kind::Order => Collection::Orders,
+        Kind::Checkout => Collection::Checkouts,
+        Kind::Coupon => Collection::Coupons,
+        Kind::Payment => Collection::Payments,
+        Kind::PaymentEvent => Collection::PaymentEvents,
+        Kind::OrderReturn => Collection::OrderReturns,
     }
 }
 

@@ -14,7 +14,9 @@ use abasto_store::resolve::Effects;
 use mongodb::bson::raw::{RawDocumentBuf, cstr};
 
 use crate::collection;
-use crate::document::{Fields, Unstorable, counter, event, operation, stock, write_document};
+use crate::document::{
+    Fields, Unstorable, counter, event, operation, stock, tally, write_document,
+};
 use crate::fault::Fault;
 use crate::heads::Read;
 use crate::transaction::{Statement, Transaction, Verb};
@@ -74,7 +76,21 @@ fn heads(business: BusinessId, read: &Read, decided: &Decided) -> Vec<Command> {
             None => begun.push(Statement { unit, body: next }),
         }
     }
+    let (mut changed, mut new) = (vec![], vec![]);
+    for (business, key, value) in read.heads.moved_tallies() {
+        let unit = decided.first().map(|(unit, _)| *unit).unwrap_or_default();
+        let next = tally::write(business, key, value);
+        match read.tallies.get(&key) {
+            Some(before) => changed.push(Statement {
+                unit,
+                body: conditional(tally::at(business, key, *before), next),
+            }),
+            None => new.push(Statement { unit, body: next }),
+        }
+    }
     vec![
+        (Collection::Tallies, Verb::Update, changed),
+        (Collection::Tallies, Verb::Insert, new),
         (Collection::StockLevels, Verb::Update, moved),
         (Collection::Counters, Verb::Update, counted),
         (Collection::StockLevels, Verb::Insert, made),
@@ -162,8 +178,16 @@ fn documents(
 
 const fn has_claims(kind: Kind) -> bool {
     match kind {
-        Kind::Branch | Kind::Member | Kind::Product | Kind::Customer => true,
-        Kind::Business | Kind::ApiKey | Kind::Order => false,
+        Kind::Branch
+        | Kind::Member
+        | Kind::Product
+        | Kind::Customer
+        | Kind::Checkout
+        | Kind::Coupon
+        | Kind::Payment => true,
+        Kind::Business | Kind::ApiKey | Kind::Order | Kind::PaymentEvent | Kind::OrderReturn => {
+            false
+        }
     }
 }
 

@@ -12,9 +12,10 @@ use abasto_domain::stock::Place;
 use abasto_store::heads::Heads;
 use abasto_store::index::Collection;
 use abasto_store::record::{Claim, DocumentKey, HeadKey, Kind, Unique};
+use abasto_store::tally::TallyKey;
 use mongodb::bson::{Bson, Document, doc};
 
-use crate::document::{Row, counter, object_id, operation, stock};
+use crate::document::{Row, counter, object_id, operation, stock, tally};
 use crate::fault::Fault;
 use crate::transaction::Transaction;
 use crate::{claim, collection};
@@ -27,6 +28,8 @@ pub(crate) struct Read {
     pub(crate) levels: BTreeMap<Place, i64>,
     /// Last numbers of series that exist.
     pub(crate) series: BTreeMap<Series, i64>,
+    /// Values of contended numbers that exist.
+    pub(crate) tallies: BTreeMap<TallyKey, i64>,
 }
 
 /// Heads by sort.
@@ -36,6 +39,7 @@ struct Wanted {
     places: Vec<Place>,
     claims: BTreeMap<Unique, Vec<Claim>>,
     series: Vec<Series>,
+    tallies: Vec<TallyKey>,
     operations: BTreeMap<Option<CustomerId>, Vec<String>>,
 }
 
@@ -50,6 +54,7 @@ impl Wanted {
                 HeadKey::Level(place) => wanted.places.push(place),
                 HeadKey::Claim(claim) => wanted.claims.entry(claim.rule).or_default().push(claim),
                 HeadKey::Series(series) => wanted.series.push(series),
+                HeadKey::Tally(key) => wanted.tallies.push(key),
                 HeadKey::Operation(key) => {
                     wanted
                         .operations
@@ -79,6 +84,7 @@ pub(crate) async fn read(
         holders(transaction, business, *rule, claims, &mut read).await?;
     }
     series(transaction, business, &wanted.series, &mut read).await?;
+    tallies(transaction, business, &wanted.tallies, &mut read).await?;
     levels(transaction, business, &wanted.places, &mut read).await?;
     Ok(read)
 }
@@ -214,6 +220,28 @@ async fn series(
         read.series.insert(counter.series.clone(), counter.last);
         read.heads
             .set_series(business, counter.series, counter.last);
+    }
+    Ok(())
+}
+
+async fn tallies(
+    transaction: &mut Transaction<'_>,
+    business: BusinessId,
+    wanted: &[TallyKey],
+    read: &mut Read,
+) -> Result<(), Fault> {
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    for key in wanted {
+        read.heads.set_tally(business, *key, 0);
+    }
+    let each: Vec<Document> = wanted.iter().map(|key| tally::named(*key)).collect();
+    let filter = doc! { "businessId": object_id(business), "$or": each };
+    for found in transaction.find(Collection::Tallies, filter, None).await? {
+        let tally = tally::read(Row::new(Collection::Tallies.name(), &found))?;
+        read.tallies.insert(tally.key, tally.value);
+        read.heads.set_tally(business, tally.key, tally.value);
     }
     Ok(())
 }

@@ -64,13 +64,19 @@ const fn kind(query: &Query) -> Option<Kind> {
         Query::Products(_) => Some(Kind::Product),
         Query::Customers => Some(Kind::Customer),
         Query::Orders(_) => Some(Kind::Order),
+        Query::Coupons => Some(Kind::Coupon),
+        Query::Payments(_) => Some(Kind::Payment),
+        Query::Returns(_) => Some(Kind::OrderReturn),
         Query::History(_) | Query::Levels(_) | Query::Movements(_) => None,
     }
 }
 
 fn conditions(query: &Query) -> Filter {
     match query {
-        Query::Branches | Query::Members | Query::ApiKeys | Query::Customers => doc! {},
+        Query::Branches | Query::Members | Query::ApiKeys | Query::Customers | Query::Coupons => {
+            doc! {}
+        }
+        Query::Payments(order) | Query::Returns(order) => doc! { "orderId": object_id(*order) },
         Query::Products(filter) => products(filter),
         Query::Orders(filter) => orders(filter),
         Query::History(subject) => doc! {

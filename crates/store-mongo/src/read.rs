@@ -13,9 +13,10 @@ use abasto_domain::idempotency::OperationKey;
 use abasto_domain::number::OrderNumber;
 use abasto_domain::order::Order;
 use abasto_domain::stock::{Place, StockLevel};
+use abasto_domain::time::Timestamp;
 use abasto_store::StoreError;
 use abasto_store::index::Collection;
-use abasto_store::record::{Document, DocumentKey, Kind, Unique};
+use abasto_store::record::{Claim, Document, DocumentKey, Kind, Unique};
 use abasto_store::verdict::Operation;
 use mongodb::Database;
 use mongodb::bson::raw::RawDocumentBuf;
@@ -25,7 +26,7 @@ use tokio::time::timeout;
 
 use crate::collection::{self, comment};
 use crate::deadline::{Deadline, INTERACTIVE};
-use crate::document::{Row, Unreadable, object_id, operation, read_document, stock};
+use crate::document::{Row, Unreadable, date, object_id, operation, read_document, stock};
 use crate::fault::store_error;
 use crate::{claim, heads};
 
@@ -192,6 +193,53 @@ pub(crate) async fn order_by_number(
         Document::Order(order) => Some((*order).clone()),
         _ => None,
     }))
+}
+
+/// The holders of claims.
+pub(crate) async fn holders(
+    database: &Database,
+    business: BusinessId,
+    claims: &[Claim],
+) -> Result<Vec<Option<RawId>>, StoreError> {
+    let mut rules: BTreeMap<Unique, Vec<&str>> = BTreeMap::new();
+    for claim in claims {
+        rules.entry(claim.rule).or_default().push(&claim.value);
+    }
+    let deadline = interactive();
+    let mut found: BTreeMap<Claim, RawId> = BTreeMap::new();
+    for (rule, values) in rules {
+        let (collection, _) = claim::field(rule);
+        let find = Find::new(collection, "holders", claim::filter(business, rule, values));
+        for row in find.run(database, deadline).await? {
+            let (claim, holder) = claim::holder(rule, &row)?;
+            found.insert(claim, holder);
+        }
+    }
+    Ok(claims
+        .iter()
+        .map(|claim| found.get(claim).copied())
+        .collect())
+}
+
+/// Documents of a kind that are due, of one business or of all.
+pub(crate) async fn due(
+    database: &Database,
+    business: Option<BusinessId>,
+    kind: Kind,
+    at: Timestamp,
+    limit: u32,
+) -> Result<Vec<Document>, StoreError> {
+    let mut filter = doc! { "dueAt": { "$lte": date(at), "$type": "date" } };
+    if let Some(business) = business {
+        filter.insert("businessId", object_id(business));
+    }
+    let find = Find {
+        sort: Some(doc! { "dueAt": 1, "_id": 1 }),
+        limit: Some(i64::from(limit)),
+        ..Find::new(collection::of(kind), "due", filter)
+    };
+    let rows = find.run(database, interactive()).await?;
+    Ok(decoded(&rows, kind)?)
 }
 
 pub(crate) async fn products_by_sku(

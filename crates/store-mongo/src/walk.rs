@@ -9,6 +9,7 @@ use abasto_store::StoreError;
 use abasto_store::index::Collection;
 use abasto_store::port::Visitor;
 use abasto_store::record::{Kind, Record};
+use abasto_store::tally::TallyKind;
 use mongodb::bson::raw::RawDocumentBuf;
 use mongodb::bson::{Bson, Document as Filter, doc};
 use mongodb::options::ReadConcern;
@@ -18,7 +19,7 @@ use crate::collection::{self, comment};
 use crate::deadline::{Deadline, JOB};
 use crate::document::name::Named;
 use crate::document::{
-    Row, Unreadable, counter, event, object_id, operation, read_document, stock,
+    Row, Unreadable, counter, event, object_id, operation, read_document, stock, tally,
 };
 use crate::fault::store_error;
 use crate::heads::by_ids;
@@ -72,6 +73,8 @@ pub(crate) async fn walk(
         counter::read(row).map(Record::Counter)
     })
     .await?;
+    let by_tally = doc! { "kind": 1, "subjectId": 1, "byId": 1 };
+    walk.tallies(scope.clone(), by_tally).await?;
     let by_key = doc! { "customerId": 1, "key": 1 };
     walk.rows(Collection::Operations, scope, by_key, |row| {
         operation::read(row).map(Record::Operation)
@@ -158,6 +161,19 @@ impl Walk<'_, '_> {
             let filter = by_ids(self.business, kind, chunk);
             self.rows(collection, filter, doc! { "_id": 1 }, |row| {
                 read_document(kind, row).map(Record::Document)
+            })
+            .await?;
+        }
+        Ok(())
+    }
+
+    /// Contended numbers, in the order of their keys: kinds are sorted as they are declared.
+    async fn tallies(&mut self, scope: Filter, sort: Filter) -> Result<(), StoreError> {
+        for kind in TallyKind::ALL {
+            let mut filter = scope.clone();
+            filter.insert("kind", Named::name(kind));
+            self.rows(Collection::Tallies, filter, sort.clone(), |row| {
+                tally::read(row).map(Record::Tally)
             })
             .await?;
         }

@@ -118,7 +118,7 @@ CREATE INDEX orders_courier_newest ON orders (business, courier, created_at, id)
 -- A version of a document that an operation answered with and that a later one replaced.
 CREATE TABLE past_documents (
     business BLOB    NOT NULL CHECK (length(business) = 12),
-    kind     INTEGER NOT NULL CHECK (kind BETWEEN 0 AND 6),
+    kind     INTEGER NOT NULL CHECK (kind >= 0),
     id       BLOB    NOT NULL CHECK (length(id) = 12),
     version  INTEGER NOT NULL CHECK (version >= 1),
     record   TEXT    NOT NULL
@@ -175,7 +175,7 @@ CREATE UNIQUE INDEX uq_stock_movements_milestone ON stock_movements (level, sequ
 -- The history and the outbox in one, kept in the order of a document's history.
 CREATE TABLE events (
     business BLOB    NOT NULL CHECK (length(business) = 12),
-    kind     INTEGER NOT NULL CHECK (kind BETWEEN 0 AND 6),
+    kind     INTEGER NOT NULL CHECK (kind >= 0),
     subject  BLOB    NOT NULL CHECK (length(subject) = 12),
     sequence INTEGER NOT NULL CHECK (sequence >= 1),
     id       BLOB    NOT NULL CHECK (length(id) = 12),

@@ -15,110 +15,7 @@ use rusqlite::{Connection, OptionalExtension, ToSql, params};
 use crate::codec;
 use crate::error::store_error;
 use crate::group::WriteError;
-
-/// The table of a kind and its statements.
-pub(crate) struct Table {
-    pub(crate) name: &'static str,
-    insert: &'static str,
-    update: &'static str,
-    keep: &'static str,
-    version: &'static str,
-    record: &'static str,
-    record_at: &'static str,
-}
-
-/// Writes the statements of one table from its name and its own columns. The first six parameters
-/// are the same for all: business, id, version, creation time, answered, record.
-macro_rules! table {
-    ($name:literal, $columns:literal, $values:literal, $sets:literal, $replaced:literal) => {
-        Table {
-            name: $name,
-            insert: concat!(
-                "INSERT INTO ",
-                $name,
-                " (business, id, version, created_at, answered, record",
-                $columns,
-                ") VALUES (?1, ?2, ?3, ?4, ?5, ?6",
-                $values,
-                ")"
-            ),
-            update: concat!(
-                "UPDATE ",
-                $name,
-                " SET version = ?3, created_at = ?4, answered = ?5, record = ?6",
-                $sets,
-                " WHERE business = ?1 AND id = ?2 AND version = ",
-                $replaced
-            ),
-            keep: concat!(
-                "INSERT INTO past_documents (business, kind, id, version, record)",
-                " SELECT business, ?3, id, version, record FROM ",
-                $name,
-                " WHERE business = ?1 AND id = ?2 AND answered = 1"
-            ),
-            version: concat!(
-                "SELECT version FROM ",
-                $name,
-                " WHERE business = ?1 AND id = ?2"
-            ),
-            record: concat!(
-                "SELECT record FROM ",
-                $name,
-                " WHERE business = ?1 AND id = ?2"
-            ),
-            record_at: concat!(
-                "SELECT record FROM ",
-                $name,
-                " WHERE business = ?1 AND id = ?2 AND version = ?3"
-            ),
-        }
-    };
-}
-
-static BUSINESSES: Table = table!("businesses", "", "", "", "?7");
-static BRANCHES: Table = table!("branches", ", code", ", ?7", ", code = ?7", "?8");
-static MEMBERS: Table = table!(
-    "members",
-    ", user_id, active",
-    ", ?7, ?8",
-    ", user_id = ?7, active = ?8",
-    "?9"
-);
-static API_KEYS: Table = table!("api_keys", "", "", "", "?7");
-static PRODUCTS: Table = table!(
-    "products",
-    ", active, deleted, sku, name",
-    ", ?7, ?8, ?9, ?10",
-    ", active = ?7, deleted = ?8, sku = ?9, name = ?10",
-    "?11"
-);
-static CUSTOMERS: Table = table!(
-    "customers",
-    ", phone, verified_email",
-    ", ?7, ?8",
-    ", phone = ?7, verified_email = ?8",
-    "?9"
-);
-static ORDERS: Table = table!(
-    "orders",
-    ", branch, status, customer, courier, code, year, sequence",
-    ", ?7, ?8, ?9, ?10, ?11, ?12, ?13",
-    ", branch = ?7, status = ?8, customer = ?9, courier = ?10, code = ?11, year = ?12, sequence = ?13",
-    "?14"
-);
-
-/// The table of a kind.
-pub(crate) fn table(kind: Kind) -> &'static Table {
-    match kind {
-        Kind::Business => &BUSINESSES,
-        Kind::Branch => &BRANCHES,
-        Kind::Member => &MEMBERS,
-        Kind::ApiKey => &API_KEYS,
-        Kind::Product => &PRODUCTS,
-        Kind::Customer => &CUSTOMERS,
-        Kind::Order => &ORDERS,
-    }
-}
+use crate::table::table;
 
 /// A value of a column, borrowed from the document where it can be.
 enum Cell<'a> {
@@ -203,7 +100,30 @@ fn head(document: &Document) -> Result<Head<'_>, serde_json::Error> {
                 Cell::text(it.number.series.code.as_str()),
                 Cell::number(i64::from(it.number.series.year)),
                 Cell::number(it.number.sequence),
+                Cell::bytes(codec::id_bytes(it.checkout.as_ref().map(|id| &id.0))),
+                Cell::bytes(codec::id_bytes(it.cart.as_ref().map(|id| &id.0))),
+                due(document),
             ];
+            (it.business, it.stamp, cells, codec::encode(it)?)
+        }
+        Document::Checkout(it) => {
+            let cells = vec![claim(document), due(document)];
+            (it.business, it.stamp, cells, codec::encode(it)?)
+        }
+        Document::Coupon(it) => {
+            let cells = vec![claim(document)];
+            (it.business, it.stamp, cells, codec::encode(it)?)
+        }
+        Document::Payment(it) => {
+            let cells = vec![claim(document), Cell::bytes(&it.order.0.0), due(document)];
+            (it.business, it.stamp, cells, codec::encode(it)?)
+        }
+        Document::PaymentEvent(it) => {
+            let cells = vec![claim(document), due(document)];
+            (it.business, it.stamp, cells, codec::encode(it)?)
+        }
+        Document::OrderReturn(it) => {
+            let cells = vec![Cell::bytes(&it.order.0.0)];
             (it.business, it.stamp, cells, codec::encode(it)?)
         }
     };
@@ -215,6 +135,17 @@ fn head(document: &Document) -> Result<Head<'_>, serde_json::Error> {
         cells,
         record,
     })
+}
+
+/// The one value that the document claims; empty when there is none.
+fn claim(document: &Document) -> Cell<'static> {
+    let value = document.claims().pop().map(|claim| claim.value);
+    Cell::Owned(Value::Text(value.unwrap_or_default()))
+}
+
+/// When the document is due; 0 for never.
+fn due(document: &Document) -> Cell<'static> {
+    Cell::number(document.due_at().map_or(0, |due| due.as_millis().max(1)))
 }
 
 /// Writes a document over the version it replaces (0: none). `answered` says whether an operation
@@ -349,6 +280,11 @@ pub(crate) fn decode(kind: Kind, record: &str) -> Result<Document, StoreError> {
         Kind::Product => Document::Product(Arc::new(codec::decode(record)?)),
         Kind::Customer => Document::Customer(Arc::new(codec::decode(record)?)),
         Kind::Order => Document::Order(Arc::new(codec::decode(record)?)),
+        Kind::Checkout => Document::Checkout(Arc::new(codec::decode(record)?)),
+        Kind::Coupon => Document::Coupon(Arc::new(codec::decode(record)?)),
+        Kind::Payment => Document::Payment(Arc::new(codec::decode(record)?)),
+        Kind::PaymentEvent => Document::PaymentEvent(Arc::new(codec::decode(record)?)),
+        Kind::OrderReturn => Document::OrderReturnReturn(Arc::new(codec::decode(record)?)),
     })
 }
 

@@ -16,6 +16,7 @@ use crate::event;
 use crate::group::WriteError;
 use crate::head::Memory;
 use crate::level::{self, Numbered};
+use crate::tally;
 use crate::{movement, operation};
 
 const COUNT: &str = "INSERT INTO counters (business, code, year, last) VALUES (?1, ?2, ?3, ?4) \
@@ -30,6 +31,9 @@ pub(crate) fn write(
 ) -> Result<(), WriteError> {
     write_documents(connection, memory, effects)?;
     write_stock(connection, memory, heads, effects)?;
+    for (business, key, value) in heads.moved_tallies() {
+        tally::write(connection, business, key, value)?;
+    }
     for (business, series, last) in heads.counted_series() {
         let values = params![business.0.0, series.code.as_str(), series.year, last];
         connection.prepare_cached(COUNT)?.execute(values)?;

@@ -20,6 +20,7 @@ use crate::document;
 use crate::error::store_error;
 use crate::level::{self, Numbered};
 use crate::operation;
+use crate::tally;
 
 /// Most heads of each kind that are remembered: about 20 MiB.
 const REMEMBERED_MAX: usize = 100_000;
@@ -99,6 +100,10 @@ impl Memory {
                     let last = self.last(connection, business, &series)?;
                     heads.set_series(business, series, last);
                 }
+                HeadKey::Tally(key) => {
+                    let value = tally::read(connection, business, key).map_err(store_error)?;
+                    heads.set_tally(business, key, value);
+                }
                 HeadKey::Operation(key) => {
                     let operation = operation::read(connection, business, &key)?;
                     heads.set_operation(business, key, operation.map(Arc::new));
@@ -172,7 +177,7 @@ fn keep<K: Eq + std::hash::Hash, V>(map: &mut HashMap<K, V>, key: K, value: V) {
 }
 
 /// The document that holds a claim.
-fn holder(
+pub(crate) fn holder(
     connection: &Connection,
     business: BusinessId,
     claim: &Claim,
@@ -189,6 +194,20 @@ fn holder(
         Unique::VerifiedEmail => {
             "SELECT id FROM customers WHERE business = ?1 AND verified_email = ?2 \
              AND verified_email <> ''"
+        }
+        Unique::OpenCheckout => {
+            "SELECT id FROM checkouts WHERE business = ?1 AND claim = ?2 AND claim <> ''"
+        }
+        Unique::CouponCode => "SELECT id FROM coupons WHERE business = ?1 AND claim = ?2",
+        Unique::ProviderReference => {
+            "SELECT id FROM payments WHERE business = ?1 AND claim = ?2 AND claim <> ''"
+        }
+        Unique::ProviderEvent => "SELECT id FROM payment_events WHERE business = ?1 AND claim = ?2",
+        Unique::OrderOfCheckout => {
+            "SELECT id FROM orders WHERE business = ?1 AND checkout = unhex(?2) AND checkout <> x''"
+        }
+        Unique::OrderOfCart => {
+            "SELECT id FROM orders WHERE business = ?1 AND cart = unhex(?2) AND cart <> x''"
         }
     };
     connection

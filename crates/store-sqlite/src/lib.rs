@@ -27,6 +27,8 @@ mod queue;
 mod read;
 mod shape;
 mod store;
+mod table;
+mod tally;
 mod walk;
 mod writer;
 

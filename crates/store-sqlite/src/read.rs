@@ -5,21 +5,23 @@
 
 use abasto_domain::business::Business;
 use abasto_domain::credential::{ApiKey, Member};
-use abasto_domain::id::{ApiKeyId, BusinessId};
+use abasto_domain::id::{ApiKeyId, BusinessId, RawId};
 use abasto_domain::number::OrderNumber;
 use abasto_domain::order::Order;
 use abasto_domain::product::Product;
 use abasto_domain::stock::{Place, StockLevel};
+use abasto_domain::time::Timestamp;
 use abasto_store::StoreError;
 use abasto_store::query::Page;
-use abasto_store::record::{Document, DocumentKey};
+use abasto_store::record::{Claim, Document, DocumentKey, Kind};
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Params, params};
+use rusqlite::{Connection, OptionalExtension, Params, params, params_from_iter};
 use serde::de::DeserializeOwned;
 
 use crate::document;
 use crate::error::store_error;
-use crate::{codec, level, shape};
+use crate::table::table;
+use crate::{codec, head, level, shape};
 
 /// Documents by key.
 pub(crate) fn documents(
@@ -62,6 +64,51 @@ pub(crate) fn order_by_number(
         number.sequence
     ];
     one(connection, SQL, values)
+}
+
+/// The holders of claims.
+pub(crate) fn holders(
+    connection: &Connection,
+    business: BusinessId,
+    claims: &[Claim],
+) -> Result<Vec<Option<RawId>>, StoreError> {
+    let holders = claims
+        .iter()
+        .map(|claim| head::holder(connection, business, claim));
+    holders.collect::<Result<_, _>>().map_err(store_error)
+}
+
+/// The documents of a kind that are due, of one business or of all.
+pub(crate) fn due(
+    connection: &Connection,
+    business: Option<BusinessId>,
+    kind: Kind,
+    at: Timestamp,
+    limit: u32,
+) -> Result<Vec<Document>, StoreError> {
+    let name = match kind {
+        Kind::Order | Kind::Checkout | Kind::Payment | Kind::PaymentEvent => table(kind).name,
+        _ => return Ok(Vec::new()),
+    };
+    let (index, filter) = match business {
+        Some(_) => ("business_due", "business = ?3 AND "),
+        None => ("due", ""),
+    };
+    let sql = format!(
+        "SELECT record FROM {name} INDEXED BY {name}_{index} \
+         WHERE {filter}due_at > 0 AND due_at <= ?1 ORDER BY due_at, id LIMIT ?2"
+    );
+    let mut values = vec![Value::Integer(at.as_millis()), Value::Integer(limit.into())];
+    values.extend(business.map(|business| Value::Blob(business.0.0.to_vec())));
+    let mut statement = connection.prepare_cached(&sql).map_err(store_error)?;
+    let mut rows = statement
+        .query(params_from_iter(values))
+        .map_err(store_error)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(store_error)? {
+        found.push(document::decode(kind, document::text(row, 0)?)?);
+    }
+    Ok(found)
 }
 
 /// Products that are not deleted, by sku.

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use abasto_domain::id::{BranchId, BusinessId, RawId};
+use abasto_domain::id::{BranchId, BusinessId, OrderId, RawId};
 use abasto_store::index::Shape;
 use abasto_store::query::{LevelFilter, OrderFilter, Page, Position, ProductFilter, Query};
 use abasto_store::record::{DocumentKey, Kind};
@@ -48,6 +48,9 @@ pub(crate) fn scans(business: BusinessId, query: &Query, page: Page) -> Vec<Scan
         Query::Customers => all(Kind::Customer, newest_sql!("customers", "customers_newest")),
         Query::Products(filter) => vec![products(business, filter, Shape::of(query), page)],
         Query::Orders(filter) => orders(business, filter, page),
+        Query::Coupons => all(Kind::Coupon, newest_sql!("coupons", "coupons_newest")),
+        Query::Payments(order) => vec![of_order(business, Kind::Payment, *order, page)],
+        Query::Returns(order) => vec![of_order(business, Kind::OrderReturn, *order, page)],
         Query::History(key) => vec![history(business, *key, page)],
         Query::Levels(filter) => vec![levels(business, filter, page)],
         // A chain, not a scan: see `crate::movement`.
@@ -116,6 +119,21 @@ fn newest(business: BusinessId, kind: Kind, sql: &'static str, page: Page) -> Sc
         values: vec![blob(&business.0), order, id, limit(page)],
         rows: Rows::Documents(kind),
     }
+}
+
+/// What belongs to an order, newest first.
+fn of_order(business: BusinessId, kind: Kind, order: OrderId, page: Page) -> Scan {
+    let sql = match kind {
+        Kind::Payment => newest_sql!("payments", "payments_order_newest", " AND parent = ?5"),
+        _ => newest_sql!(
+            "order_returns",
+            "order_returns_order_newest",
+            " AND parent = ?5"
+        ),
+    };
+    let mut scan = newest(business, kind, sql, page);
+    scan.values.push(blob(&order.0));
+    scan
 }
 
 fn products(business: BusinessId, filter: &ProductFilter, shape: Shape, page: Page) -> Scan {

@@ -10,14 +10,15 @@ use std::thread::JoinHandle;
 
 use abasto_domain::business::Business;
 use abasto_domain::credential::{ApiKey, Member};
-use abasto_domain::id::{ApiKeyId, BusinessId};
+use abasto_domain::id::{ApiKeyId, BusinessId, RawId};
 use abasto_domain::idempotency::OperationKey;
 use abasto_domain::number::OrderNumber;
 use abasto_domain::order::Order;
 use abasto_domain::stock::{Place, StockLevel};
+use abasto_domain::time::Timestamp;
 use abasto_store::port::Visitor;
 use abasto_store::query::{Page, Query};
-use abasto_store::record::{Document, DocumentKey, Record};
+use abasto_store::record::{Claim, Document, DocumentKey, Kind, Record};
 use abasto_store::unit::UnitOfWork;
 use abasto_store::verdict::{Operation, Verdict};
 use abasto_store::{Store, StoreError};
@@ -275,6 +276,29 @@ impl Store for SqliteStore {
         let number = number.clone();
         self.readers
             .read(move |connection| read::order_by_number(connection, business, &number))
+            .await
+    }
+
+    async fn holders(
+        &self,
+        business: BusinessId,
+        claims: &[Claim],
+    ) -> Result<Vec<Option<RawId>>, StoreError> {
+        let claims = claims.to_vec();
+        self.readers
+            .read(move |connection| read::holders(connection, business, &claims))
+            .await
+    }
+
+    async fn due(
+        &self,
+        business: Option<BusinessId>,
+        kind: Kind,
+        at: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Document>, StoreError> {
+        self.readers
+            .read(move |connection| read::due(connection, business, kind, at, limit))
             .await
     }
 

@@ -16,7 +16,8 @@ use crate::error::store_error;
 use crate::event::event_columns;
 use crate::level::{self, Numbered, integer, level_columns};
 use crate::movement::{self, MILESTONE};
-use crate::{event, operation};
+use crate::table::table;
+use crate::{event, operation, tally};
 
 /// Records of one batch.
 const BATCH: usize = 256;
@@ -85,7 +86,7 @@ fn everything(
     for kind in Kind::ALL {
         let sql = format!(
             "SELECT record FROM {} WHERE business = ?1 ORDER BY id",
-            document::table(kind).name
+            table(kind).name
         );
         each(connection, &sql, business, out, |row| {
             document::decode(kind, text(row, 0)?).map(Record::Document)
@@ -102,6 +103,9 @@ fn everything(
         event::from_row(business, row).map(Record::Event)
     })?;
     each(connection, COUNTERS, business, out, counter)?;
+    each(connection, tally::WALK, business, out, |row| {
+        tally::from_row(row).map(Record::Tally)
+    })?;
     each(connection, operation::WALK, business, out, |row| {
         operation::from_row(connection, business, row).map(Record::Operation)
     })

@@ -12,6 +12,7 @@ use abasto_domain::number::Series;
 use abasto_domain::stock::{Place, StockLevel};
 
 use crate::record::{Claim, DocumentKey, HeadKey};
+use crate::tally::TallyKey;
 use crate::unit::UnitOfWork;
 use crate::verdict::Operation;
 
@@ -27,6 +28,8 @@ pub struct Heads {
     pub(crate) operations: BTreeMap<Scoped<OperationKey>, Option<Arc<Operation>>>,
     pub(crate) moved: BTreeSet<Scoped<Place>>,
     pub(crate) counted: BTreeSet<Scoped<Series>>,
+    pub(crate) tallies: BTreeMap<Scoped<TallyKey>, i64>,
+    pub(crate) tallied: BTreeSet<Scoped<TallyKey>>,
 }
 
 impl Heads {
@@ -43,6 +46,7 @@ impl Heads {
             HeadKey::Level(place) => self.levels.contains_key(&(business, *place)),
             HeadKey::Claim(claim) => self.claims.contains_key(&(business, claim.clone())),
             HeadKey::Series(series) => self.series.contains_key(&(business, series.clone())),
+            HeadKey::Tally(key) => self.tallies.contains_key(&(business, *key)),
             HeadKey::Operation(key) => self.operations.contains_key(&(business, key.clone())),
         }
     }
@@ -67,6 +71,11 @@ impl Heads {
         self.series.insert((business, series), last);
     }
 
+    /// Notes a contended number; 0 when it was never changed.
+    pub fn set_tally(&mut self, business: BusinessId, key: TallyKey, value: i64) {
+        self.tallies.insert((business, key), value);
+    }
+
     /// Notes the finished operation under a key, if there is one.
     pub fn set_operation(
         &mut self,
@@ -82,6 +91,13 @@ impl Heads {
         self.moved
             .iter()
             .filter_map(|key| self.levels.get(key).and_then(Option::as_ref))
+    }
+
+    /// The contended numbers that the group changed, each with its net result: write these.
+    pub fn moved_tallies(&self) -> impl Iterator<Item = (BusinessId, TallyKey, i64)> {
+        self.tallied
+            .iter()
+            .filter_map(|key| self.tallies.get(key).map(|value| (key.0, key.1, *value)))
     }
 
     /// The series that the group counted on, each with its last number: write these.

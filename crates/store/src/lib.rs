@@ -5,6 +5,7 @@
 //! Must not know a driver, HTTP or a clock.
 #![warn(missing_docs)]
 
+mod claim;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod event;
@@ -15,6 +16,7 @@ pub mod port;
 pub mod query;
 pub mod record;
 pub mod resolve;
+pub mod tally;
 pub mod unit;
 pub mod verdict;
 

@@ -4,15 +4,16 @@
 
 use abasto_domain::business::Business;
 use abasto_domain::credential::{ApiKey, Member};
-use abasto_domain::id::{ApiKeyId, BusinessId};
+use abasto_domain::id::{ApiKeyId, BusinessId, RawId};
 use abasto_domain::idempotency::OperationKey;
 use abasto_domain::number::OrderNumber;
 use abasto_domain::order::Order;
 use abasto_domain::stock::{Place, StockLevel};
+use abasto_domain::time::Timestamp;
 use async_trait::async_trait;
 
 use crate::query::{Page, Query};
-use crate::record::{Document, DocumentKey, Record};
+use crate::record::{Claim, Document, DocumentKey, Kind, Record};
 use crate::unit::UnitOfWork;
 use crate::verdict::{Operation, Verdict};
 
@@ -75,6 +76,23 @@ pub trait Store: Send + Sync + 'static {
         number: &OrderNumber,
     ) -> Result<Option<Order>, StoreError>;
 
+    /// The holders of claims, in the order of the claims.
+    async fn holders(
+        &self,
+        business: BusinessId,
+        claims: &[Claim],
+    ) -> Result<Vec<Option<RawId>>, StoreError>;
+
+    /// Documents of one kind that are due (see [`Document::due_at`]) at or before a time, the
+    /// longest due first, at most `limit` of them: of one business, or of all.
+    async fn due(
+        &self,
+        business: Option<BusinessId>,
+        kind: Kind,
+        at: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Document>, StoreError>;
+
     /// Products by sku, deleted ones left out, in the order of the skus.
     async fn products_by_sku(
         &self,
@@ -102,7 +120,8 @@ pub trait Store: Send + Sync + 'static {
 
     /// Calls the visitor for every record of a business, as of one point in time, in this order:
     /// documents by (kind, id), levels by place, movements by (place, sequence), events by
-    /// (subject, sequence), counters by series, operations by key.
+    /// (subject, sequence), counters by series, contended numbers by key,
+    /// operations by key.
     async fn walk(&self, business: BusinessId, visitor: Visitor<'_>) -> Result<(), StoreError>;
 
     /// Why the store is not ready to serve; empty when it is.

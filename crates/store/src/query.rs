@@ -3,7 +3,7 @@
 //! Owns the closed set of shapes, each served by an index of the catalogue, and the position from
 //! which a page goes on. Must not know cursors (the API seals positions into them).
 
-use abasto_domain::id::{BranchId, CustomerId, MemberId, RawId};
+use abasto_domain::id::{BranchId, CustomerId, MemberId, OrderId, RawId};
 use abasto_domain::order::Order;
 use abasto_domain::order_state::Status;
 use abasto_domain::product::Product;
@@ -27,6 +27,12 @@ pub enum Query {
     Customers,
     /// Orders, newest first.
     Orders(OrderFilter),
+    /// Coupons, newest first.
+    Coupons,
+    /// The attempts to pay an order, newest first.
+    Payments(OrderId),
+    /// The returns of an order, newest first.
+    Returns(OrderId),
     /// The events of one document, oldest first.
     History(DocumentKey),
     /// The levels of one branch, by product id.
@@ -111,6 +117,7 @@ impl Position {
             Record::Event(event) => (event.sequence, event.id.0),
             Record::Operation(operation) => (operation.at.as_millis(), RawId::default()),
             Record::Counter(counter) => (counter.last, RawId::default()),
+            Record::Tally(tally) => (tally.value, tally.key.subject),
         };
         Self { order, id }
     }
@@ -123,7 +130,14 @@ impl Query {
             (Self::Branches, Record::Document(Document::Branch(_)))
             | (Self::Members, Record::Document(Document::Member(_)))
             | (Self::ApiKeys, Record::Document(Document::ApiKey(_)))
-            | (Self::Customers, Record::Document(Document::Customer(_))) => true,
+            | (Self::Customers, Record::Document(Document::Customer(_)))
+            | (Self::Coupons, Record::Document(Document::Coupon(_))) => true,
+            (Self::Payments(order), Record::Document(Document::Payment(payment))) => {
+                payment.order == *order
+            }
+            (Self::Returns(order), Record::Document(Document::OrderReturn(record))) => {
+                record.order == *order
+            }
             (Self::Products(filter), Record::Document(Document::Product(product))) => {
                 filter.matches(product)
             }

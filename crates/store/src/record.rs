@@ -7,12 +7,17 @@ use std::sync::Arc;
 
 use abasto_domain::branch::Branch;
 use abasto_domain::business::Business;
+use abasto_domain::checkout::Checkout;
+use abasto_domain::coupon::Coupon;
 use abasto_domain::credential::{ApiKey, Member};
 use abasto_domain::customer::Customer;
 use abasto_domain::id::{BusinessId, RawId};
 use abasto_domain::idempotency::OperationKey;
 use abasto_domain::number::Series;
 use abasto_domain::order::Order;
+use abasto_domain::order_return::OrderReturn;
+use abasto_domain::payment::Payment;
+use abasto_domain::payment_event::PaymentEvent;
 use abasto_domain::product::Product;
 use abasto_domain::stamp::Stamp;
 use abasto_domain::stock::{Movement, Place, StockLevel};
@@ -20,7 +25,10 @@ use abasto_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::event::Event;
+use crate::tally::{Tally, TallyKey};
 use crate::verdict::Operation;
+
+pub use crate::claim::{Claim, Unique, provider_claim_value};
 
 /// The version of the stored form that this code writes.
 pub const SCHEMA_VERSION: u16 = 1;
@@ -44,6 +52,16 @@ pub enum Document {
     Customer(Arc<Customer>),
     /// An order.
     Order(Arc<Order>),
+    /// A checkout.
+    Checkout(Arc<Checkout>),
+    /// A coupon.
+    Coupon(Arc<Coupon>),
+    /// An attempt to pay.
+    Payment(Arc<Payment>),
+    /// A message of a payment provider.
+    PaymentEvent(Arc<PaymentEvent>),
+    /// A return.
+    OrderReturn(Arc<OrderReturn>),
 }
 
 macro_rules! from_shared {
@@ -62,7 +80,20 @@ macro_rules! from_shared {
     )*};
 }
 
-from_shared!(Business, Branch, Member, ApiKey, Product, Customer, Order);
+from_shared!(
+    Business,
+    Branch,
+    Member,
+    ApiKey,
+    Product,
+    Customer,
+    Order,
+    Checkout,
+    Coupon,
+    Payment,
+    PaymentEvent,
+    OrderReturn,
+);
 
 /// The kinds of [`Document`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -82,11 +113,21 @@ pub enum Kind {
     Customer,
     /// An order.
     Order,
+    /// A checkout.
+    Checkout,
+    /// A coupon.
+    Coupon,
+    /// An attempt to pay.
+    Payment,
+    /// A message of a payment provider.
+    PaymentEvent,
+    /// A return.
+    OrderReturn,
 }
 
 impl Kind {
     /// All kinds, in the order of their stored numbers.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 12] = [
         Self::Business,
         Self::Branch,
         Self::Member,
@@ -94,6 +135,11 @@ impl Kind {
         Self::Product,
         Self::Customer,
         Self::Order,
+        Self::Checkout,
+        Self::Coupon,
+        Self::Payment,
+        Self::PaymentEvent,
+        Self::OrderReturn,
     ];
 
     /// The name, singular.
@@ -106,6 +152,11 @@ impl Kind {
             Self::Product => "product",
             Self::Customer => "customer",
             Self::Order => "order",
+            Self::Checkout => "checkout",
+            Self::Coupon => "coupon",
+            Self::Payment => "payment",
+            Self::PaymentEvent => "paymentEvent",
+            Self::OrderReturn => "orderReturn",
         }
     }
 }
@@ -140,6 +191,11 @@ impl Document {
             Self::Product(record) => (Kind::Product, record.id.0),
             Self::Customer(record) => (Kind::Customer, record.id.0),
             Self::Order(record) => (Kind::Order, record.id.0),
+            Self::Checkout(record) => (Kind::Checkout, record.id.0),
+            Self::Coupon(record) => (Kind::Coupon, record.id.0),
+            Self::Payment(record) => (Kind::Payment, record.id.0),
+            Self::PaymentEvent(record) => (Kind::PaymentEvent, record.id.0),
+            Self::OrderReturn(record) => (Kind::OrderReturn, record.id.0),
         };
         DocumentKey { kind, id }
     }
@@ -154,6 +210,11 @@ impl Document {
             Self::Product(record) => record.business,
             Self::Customer(record) => record.business,
             Self::Order(record) => record.business,
+            Self::Checkout(record) => record.business,
+            Self::Coupon(record) => record.business,
+            Self::Payment(record) => record.business,
+            Self::PaymentEvent(record) => record.business,
+            Self::OrderReturn(record) => record.business,
         }
     }
 
@@ -167,6 +228,11 @@ impl Document {
             Self::Product(record) => &record.stamp,
             Self::Customer(record) => &record.stamp,
             Self::Order(record) => &record.stamp,
+            Self::Checkout(record) => &record.stamp,
+            Self::Coupon(record) => &record.stamp,
+            Self::Payment(record) => &record.stamp,
+            Self::PaymentEvent(record) => &record.stamp,
+            Self::OrderReturn(record) => &record.stamp,
         }
     }
 
@@ -179,62 +245,6 @@ impl Document {
     pub fn created_at(&self) -> Timestamp {
         self.stamp().created_at
     }
-
-    /// What no other document of the business may have at the same time.
-    pub fn claims(&self) -> Vec<Claim> {
-        let claim = |rule, value: &str| Claim {
-            rule,
-            value: value.to_owned(),
-        };
-        match self {
-            Self::Business(_) | Self::ApiKey(_) => Vec::new(),
-            Self::Branch(branch) => vec![claim(Unique::BranchCode, branch.code.as_str())],
-            Self::Member(member) if member.active => {
-                vec![claim(Unique::ActiveMember, &member.user_id)]
-            }
-            Self::Member(_) => Vec::new(),
-            Self::Product(product) if product.deleted_at.is_none() => {
-                vec![claim(Unique::Sku, &product.sku)]
-            }
-            Self::Product(_) => Vec::new(),
-            Self::Customer(customer) => {
-                let phone = customer
-                    .phone
-                    .as_deref()
-                    .map(|phone| claim(Unique::Phone, phone));
-                let email = customer.verified_email_key();
-                let email = email.map(|email| claim(Unique::VerifiedEmail, &email));
-                phone.into_iter().chain(email).collect()
-            }
-            // Numbers come from the series of the commit and need no look-up; the unique index
-            // stands behind them.
-            Self::Order(_) => Vec::new(),
-        }
-    }
-}
-
-/// The rules of uniqueness that a caller can run into. Each is a unique index in the catalogue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Unique {
-    /// A branch's code.
-    BranchCode,
-    /// One active membership per user.
-    ActiveMember,
-    /// A sku among products that are not deleted.
-    Sku,
-    /// A customer's phone number.
-    Phone,
-    /// A verified e-mail address, normalised.
-    VerifiedEmail,
-}
-
-/// A value that one document holds under a rule.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Claim {
-    /// The rule.
-    pub rule: Unique,
-    /// The normalised value.
-    pub value: String,
 }
 
 /// A count that a series of order numbers has come to.
@@ -262,6 +272,8 @@ pub enum Record {
     Operation(Operation),
     /// A series.
     Counter(Counter),
+    /// A contended number.
+    Tally(Tally),
 }
 
 /// The identity of a record within its business; its order is the order of a walk.
@@ -277,6 +289,8 @@ pub enum RecordKey {
     Event(DocumentKey, i64),
     /// A counter.
     Counter(Series),
+    /// A contended number.
+    Tally(TallyKey),
     /// A finished operation.
     Operation(OperationKey),
 }
@@ -290,6 +304,7 @@ impl Record {
             Self::Movement(movement) => RecordKey::Movement(movement.place, movement.sequence),
             Self::Event(event) => RecordKey::Event(event.subject, event.sequence),
             Self::Counter(counter) => RecordKey::Counter(counter.series.clone()),
+            Self::Tally(tally) => RecordKey::Tally(tally.key),
             Self::Operation(operation) => RecordKey::Operation(operation.key.clone()),
         }
     }
@@ -306,6 +321,8 @@ pub enum HeadKey {
     Claim(Claim),
     /// A series of order numbers.
     Series(Series),
+    /// A contended number.
+    Tally(TallyKey),
     /// A finished operation.
     Operation(OperationKey),
 }

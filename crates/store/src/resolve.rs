@@ -12,6 +12,7 @@ use abasto_domain::stock::{Movement, Place, StockChange, StockLevel};
 use crate::event::Event;
 use crate::heads::Heads;
 use crate::record::{Claim, Document, DocumentKey, HeadKey};
+use crate::tally::TallyKey;
 use crate::unit::{Answer, Guard, Put, UnitOfWork};
 use crate::verdict::{Operation, Rejection, Reply, ShortLevel, StockReply, Verdict};
 
@@ -40,6 +41,7 @@ pub fn resolve(heads: &mut Heads, unit: &UnitOfWork) -> Result<Effects, Verdict>
     check_guards(heads, unit)?;
     check_puts(heads, unit)?;
     let (movements, levels) = move_stock(heads, unit)?;
+    let tallies = count(heads, unit)?;
     let puts = fill_puts(heads, unit)?;
     let events = unit
         .puts
@@ -57,7 +59,8 @@ pub fn resolve(heads: &mut Heads, unit: &UnitOfWork) -> Result<Effects, Verdict>
             at: unit.at,
         })
     });
-    advance(heads, unit, &puts, levels, operation.clone());
+    advance(heads, unit, &puts, operation.clone());
+    move_heads(heads, unit.business, levels, tallies);
     Ok(Effects {
         puts,
         movements,
@@ -168,6 +171,23 @@ fn move_stock(heads: &Heads, unit: &UnitOfWork) -> Result<Moved, Verdict> {
     }
 }
 
+/// Applies the changes of contended numbers one after the other.
+fn count(heads: &Heads, unit: &UnitOfWork) -> Result<BTreeMap<TallyKey, i64>, Verdict> {
+    let mut tallies = BTreeMap::new();
+    for change in &unit.tallies {
+        let key = change.key;
+        let stored = || heads.tallies.get(&(unit.business, key)).copied();
+        let Some(value) = tallies.get(&key).copied().or_else(stored) else {
+            return Err(Verdict::Stale(HeadKey::Tally(key)));
+        };
+        let Some(next) = change.apply(value) else {
+            return Err(Verdict::Rejected(Rejection::Bound(key)));
+        };
+        tallies.insert(key, next);
+    }
+    Ok(tallies)
+}
+
 fn short_level(
     unit: &UnitOfWork,
     place: Place,
@@ -261,7 +281,6 @@ fn advance(
     heads: &mut Heads,
     unit: &UnitOfWork,
     puts: &[(Document, i64)],
-    levels: BTreeMap<Place, StockLevel>,
     operation: Option<Arc<Operation>>,
 ) {
     let business: BusinessId = unit.business;
@@ -282,13 +301,25 @@ fn advance(
             heads.counted.insert(series);
         }
     }
-    for (place, level) in levels {
-        heads.levels.insert((business, place), Some(level));
-        heads.moved.insert((business, place));
-    }
     if let Some(operation) = operation {
         heads
             .operations
             .insert((business, operation.key.clone()), Some(operation));
+    }
+}
+
+fn move_heads(
+    heads: &mut Heads,
+    business: BusinessId,
+    levels: BTreeMap<Place, StockLevel>,
+    tallies: BTreeMap<TallyKey, i64>,
+) {
+    for (place, level) in levels {
+        heads.levels.insert((business, place), Some(level));
+        heads.moved.insert((business, place));
+    }
+    for (key, value) in tallies {
+        heads.tallies.insert((business, key), value);
+        heads.tallied.insert((business, key));
     }
 }

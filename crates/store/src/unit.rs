@@ -11,6 +11,7 @@ use abasto_domain::time::Timestamp;
 
 use crate::event::EventDraft;
 use crate::record::{Document, DocumentKey, HeadKey};
+use crate::tally::TallyChange;
 
 /// One atomic intention.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +34,8 @@ pub struct UnitOfWork {
     pub puts: Vec<Put>,
     /// Stock to move.
     pub stock: Vec<StockChange>,
+    /// Contended numbers to change.
+    pub tallies: Vec<TallyChange>,
     /// What the caller is told when it commits.
     pub answer: Answer,
 }
@@ -88,7 +91,10 @@ impl UnitOfWork {
         });
         let puts = self.puts.iter().flat_map(Put::heads);
         let stock = self.stock.iter().map(|change| HeadKey::Level(change.place));
-        operation.chain(guards).chain(puts).chain(stock)
+        let tallies = self.tallies.iter();
+        let tallies = tallies.map(|change| HeadKey::Tally(change.key));
+        let written = puts.chain(stock).chain(tallies);
+        operation.chain(guards).chain(written)
     }
 }
 

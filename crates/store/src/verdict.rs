@@ -12,6 +12,7 @@ use abasto_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::record::{Claim, Document, HeadKey};
+use crate::tally::TallyKey;
 
 /// What became of a unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub enum Rejection {
     Short(Vec<ShortLevel>),
     /// Another document holds the claim.
     Taken(Claim),
+    /// A contended number would leave its bounds.
+    Bound(TallyKey),
 }
 
 /// A level that cannot take what a unit asks of it.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use abasto_domain::id::{BranchId, CustomerId, MemberId, ProductId, RawId};
+use abasto_domain::id::{BranchId, CustomerId, MemberId, OrderId, ProductId, RawId};
 use abasto_domain::order_state::Status;
 use abasto_domain::stock::Place;
 use abasto_store::index::{
@@ -23,6 +23,9 @@ fn queries() -> Vec<Query> {
         Query::Members,
         Query::ApiKeys,
         Query::Customers,
+        Query::Coupons,
+        Query::Payments(OrderId(RawId::default())),
+        Query::Returns(OrderId(RawId::default())),
         Query::History(DocumentKey::new(Kind::Order, ProductId(RawId::default()))),
         Query::Movements(place),
         Query::Levels(LevelFilter {

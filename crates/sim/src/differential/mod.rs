@@ -176,6 +176,7 @@ const fn name(result: &Result<Verdict, &'static str>) -> &'static str {
         Ok(Verdict::KeyReused) => "key reused",
         Ok(Verdict::Rejected(Rejection::Short(_))) => "short",
         Ok(Verdict::Rejected(Rejection::Taken(_))) => "taken",
+        Ok(Verdict::Rejected(Rejection::Bound(_))) => "bound",
         Ok(Verdict::Stale(HeadKey::Document(_))) => "stale document",
         Ok(Verdict::Stale(HeadKey::Level(_))) => "stale level",
         Ok(Verdict::Stale(_)) => "stale otherwise",

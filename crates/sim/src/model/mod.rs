@@ -10,15 +10,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use abasto_domain::business::Business;
 use abasto_domain::credential::{ApiKey, Member};
-use abasto_domain::id::{ApiKeyId, BusinessId};
+use abasto_domain::id::{ApiKeyId, BusinessId, RawId};
 use abasto_domain::idempotency::OperationKey;
 use abasto_domain::number::OrderNumber;
 use abasto_domain::order::Order;
 use abasto_domain::stock::{Place, StockLevel};
+use abasto_domain::time::Timestamp;
 use abasto_store::heads::Heads;
 use abasto_store::port::Visitor;
 use abasto_store::query::{Page, Position, Query};
-use abasto_store::record::{Document, DocumentKey, Kind, Record};
+use abasto_store::record::{Claim, Document, DocumentKey, Kind, Record};
 use abasto_store::resolve::resolve;
 use abasto_store::unit::UnitOfWork;
 use abasto_store::verdict::{Operation, Verdict};
@@ -123,6 +124,35 @@ impl Store for ModelStore {
                 _ => None,
             })
         }))
+    }
+
+    async fn holders(
+        &self,
+        business: BusinessId,
+        claims: &[Claim],
+    ) -> Result<Vec<Option<RawId>>, StoreError> {
+        Ok(self.read(business, |tenant| {
+            let holders = claims.iter().map(|claim| tenant.holder(claim));
+            holders.collect()
+        }))
+    }
+
+    async fn due(
+        &self,
+        business: Option<BusinessId>,
+        kind: Kind,
+        at: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Document>, StoreError> {
+        let tenants = self.tenants();
+        let asked = tenants
+            .iter()
+            .filter(|(id, _)| business.is_none_or(|business| business == **id));
+        let due = asked.flat_map(|(_, tenant)| tenant.due(kind, at));
+        let mut due: Vec<Document> = due.cloned().collect();
+        due.sort_by_key(|document| (document.due_at(), document.key().id));
+        due.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        Ok(due)
     }
 
     async fn products_by_sku(

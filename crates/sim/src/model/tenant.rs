@@ -10,11 +10,13 @@ use abasto_domain::id::{BusinessId, RawId};
 use abasto_domain::idempotency::OperationKey;
 use abasto_domain::number::{OrderNumber, Series};
 use abasto_domain::stock::{Movement, OperationId, Place, StockLevel};
+use abasto_domain::time::Timestamp;
 use abasto_store::event::Event;
 use abasto_store::heads::Heads;
 use abasto_store::query::Query;
 use abasto_store::record::{Claim, Counter, Document, DocumentKey, HeadKey, Kind, Record};
 use abasto_store::resolve::Effects;
+use abasto_store::tally::{Tally, TallyKey};
 use abasto_store::verdict::Operation;
 
 /// Everything that is stored of one business.
@@ -29,6 +31,7 @@ pub(super) struct Tenant {
     effects: BTreeSet<OperationId>,
     events: BTreeMap<(DocumentKey, i64), Event>,
     series: BTreeMap<Series, i64>,
+    tallies: BTreeMap<TallyKey, i64>,
 }
 
 /// Why decided effects cannot be written: a defect of whoever made the unit.
@@ -50,12 +53,29 @@ impl Tenant {
             .map(|(_, document)| document)
     }
 
+    /// The holder of a claim.
+    pub(super) fn holder(&self, claim: &Claim) -> Option<RawId> {
+        self.claims.get(claim).copied()
+    }
+
+    /// The documents of one kind that are due at a time.
+    pub(super) fn due(&self, kind: Kind, at: Timestamp) -> impl Iterator<Item = &Document> {
+        let due = move |document: &&Document| document.due_at().is_some_and(|due| due <= at);
+        self.of_kind(kind).filter(due)
+    }
+
     /// Every record in the order of a walk.
     pub(super) fn records(&self) -> Vec<Record> {
         let counter = |(series, last): (&Series, &i64)| {
             Record::Counter(Counter {
                 series: series.clone(),
                 last: *last,
+            })
+        };
+        let tally = |(key, value): (&TallyKey, &i64)| {
+            Record::Tally(Tally {
+                key: *key,
+                value: *value,
             })
         };
         let operation = |operation: &Arc<Operation>| Record::Operation((**operation).clone());
@@ -67,6 +87,7 @@ impl Tenant {
             .chain(movements)
             .chain(self.events.values().cloned().map(Record::Event))
             .chain(self.series.iter().map(counter))
+            .chain(self.tallies.iter().map(tally))
             .chain(self.operations.values().map(operation))
             .collect()
     }
@@ -81,6 +102,9 @@ impl Tenant {
             Query::Products(_) => documents(Kind::Product),
             Query::Customers => documents(Kind::Customer),
             Query::Orders(_) => documents(Kind::Order),
+            Query::Coupons => documents(Kind::Coupon),
+            Query::Payments(_) => documents(Kind::Payment),
+            Query::Returns(_) => documents(Kind::OrderReturn),
             Query::History(subject) => {
                 let events = self.events.range((*subject, 0)..=(*subject, i64::MAX));
                 events
@@ -117,6 +141,10 @@ impl Tenant {
                 let last = self.series.get(&series).copied().unwrap_or(0);
                 heads.set_series(business, series, last);
             }
+            HeadKey::Tally(key) => {
+                let value = self.tallies.get(&key).copied().unwrap_or(0);
+                heads.set_tally(business, key, value);
+            }
             HeadKey::Operation(key) => {
                 let operation = self.operations.get(&key).cloned();
                 heads.set_operation(business, key, operation);
@@ -143,6 +171,9 @@ impl Tenant {
         }
         for (_, series, last) in heads.counted_series() {
             self.series.insert(series.clone(), last);
+        }
+        for (_, key, value) in heads.moved_tallies() {
+            self.tallies.insert(key, value);
         }
         if let Some(operation) = effects.operation {
             self.operations.insert(operation.key.clone(), operation);

@@ -84,6 +84,7 @@ pub(crate) fn corruptions() -> Vec<Corruption> {
         histories(),
         amounts(),
         references(),
+        crate::checkout::corruptions(),
     ]
     .into_iter()
     .flatten()

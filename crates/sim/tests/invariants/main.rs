@@ -8,6 +8,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod checkout;
 mod corruption;
 mod history;
 
@@ -77,6 +78,8 @@ one_test_per_rule! {
     histories_are_whole => HistoryWhole,
     amounts_add_up => AmountsAddUp,
     references_stay_inside => ReferencesStayInside,
+    money_is_bounded => MoneyBounded,
+    limits_are_explained => LimitsExplained,
 }
 
 #[test]

@@ -66,6 +66,16 @@ fn read_subject(row: Row<'_>) -> Result<DocumentKey, Unreadable> {
     })
 }
 
+/// JSON as BSON.
+pub(crate) fn to_value(value: &Value) -> Result<RawBson, Unstorable> {
+    to_bson(value)
+}
+
+/// JSON back from BSON.
+pub(crate) fn from_value(value: RawBsonRef<'_>) -> Option<Value> {
+    to_json(value)
+}
+
 fn to_bson(value: &Value) -> Result<RawBson, Unstorable> {
     Ok(match value {
         Value::Null => RawBson::Null,

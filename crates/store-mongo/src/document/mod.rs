@@ -18,8 +18,10 @@ pub(crate) mod operation;
 mod order;
 mod pair;
 mod product;
+mod sale;
 mod stamp;
 pub(crate) mod stock;
+pub(crate) mod tally;
 #[cfg(test)]
 mod tests;
 
@@ -43,7 +45,12 @@ pub(crate) fn write_document(
         Document::Member(record) => member::write(record),
         Document::ApiKey(record) => api_key::write(record),
         Document::Customer(record) => customer::write(record),
-        Document::Order(record) => order::write(record),
+        Document::Order(record) => order::write(record, document.due_at()),
+        Document::Checkout(record) => sale::write(document, record)?,
+        Document::Coupon(record) => sale::write(document, record)?,
+        Document::Payment(record) => sale::write(document, record)?,
+        Document::PaymentEvent(record) => sale::write(document, record)?,
+        Document::OrderReturn(record) => sale::write(document, record)?,
         Document::Product(record) => {
             let unknown = || Unstorable("a product of a business that does not exist".to_owned());
             product::write(record, currency.ok_or_else(unknown)?)
@@ -61,5 +68,10 @@ pub(crate) fn read_document(kind: Kind, row: Row<'_>) -> Result<Document, Unread
         Kind::Product => Document::Product(Arc::new(product::read(row)?)),
         Kind::Customer => Document::Customer(Arc::new(customer::read(row)?)),
         Kind::Order => Document::Order(Arc::new(order::read(row)?)),
+        Kind::Checkout => Document::Checkout(Arc::new(sale::read(row)?)),
+        Kind::Coupon => Document::Coupon(Arc::new(sale::read(row)?)),
+        Kind::Payment => Document::Payment(Arc::new(sale::read(row)?)),
+        Kind::PaymentEvent => Document::PaymentEvent(Arc::new(sale::read(row)?)),
+        Kind::OrderReturn => Document::OrderReturn(Arc::new(sale::read(row)?)),
     })
 }

@@ -9,6 +9,7 @@ use abasto_domain::order::{FulfilmentKind, PaymentMethod};
 use abasto_domain::order_state::{PaymentStatus, Status};
 use abasto_domain::stock::{MovementKind, Step};
 use abasto_store::record::Kind;
+use abasto_store::tally::TallyKind;
 
 /// A closed set whose members have stored names.
 pub(crate) trait Named: Copy + 'static {
@@ -126,4 +127,14 @@ named!(Kind {
     Product = "product",
     Customer = "customer",
     Order = "order",
+    Checkout = "checkout",
+    Coupon = "coupon",
+    Payment = "payment",
+    PaymentEvent = "paymentEvent",
+    OrderReturn = "orderReturn",
+});
+
+named!(TallyKind {
+    Redemptions = "redemptions",
+    OpenCheckouts = "openCheckouts",
 });

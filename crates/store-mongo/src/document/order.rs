@@ -6,13 +6,15 @@ use abasto_domain::number::OrderNumber;
 use abasto_domain::order::{Address, Buyer, Fulfilment, Order};
 use abasto_domain::order_state::Timeline;
 use abasto_domain::pricing::{Item, Line, Totals};
+use abasto_domain::time::Timestamp;
 use mongodb::bson::raw::{RawDocumentBuf, cstr};
 
 use super::field::{Fields, Row, Unreadable};
 use super::pair;
 use super::stamp::{Stamped, stamp};
 
-pub(crate) fn write(order: &Order) -> RawDocumentBuf {
+/// An order, and when it is due.
+pub(crate) fn write(order: &Order, due_at: Option<Timestamp>) -> RawDocumentBuf {
     let currency = order.currency;
     let lines = order.lines.iter().map(|line| write_line(line, currency));
     let coupons = order
@@ -38,6 +40,7 @@ pub(crate) fn write(order: &Order) -> RawDocumentBuf {
         .opt_id(cstr!("checkoutId"), order.checkout)
         .opt_id(cstr!("cartId"), order.cart)
         .opt_date(cstr!("reservationExpiresAt"), order.reservation_expires_at)
+        .opt_date(cstr!("dueAt"), due_at)
         .opt_date(cstr!("confirmedAt"), timeline.confirmed_at)
         .opt_date(cstr!("preparingAt"), timeline.preparing_at)
         .opt_date(cstr!("dispatchedAt"), timeline.dispatched_at)

@@ -41,10 +41,12 @@ pub(crate) fn filter(index: &Index) -> Option<Document> {
     })
 }
 
-/// The type of a field that may be absent: ids by the name of the field, else text.
+/// The type of a field that may be absent: ids and times by the name of the field, else text.
 fn present_type(field: &str) -> &'static str {
     if field.ends_with(".id") || field.ends_with("Id") {
         "objectId"
+    } else if field.ends_with("At") {
+        "date"
     } else {
         "string"
     }

@@ -15,6 +15,7 @@ use abasto_domain::order_state::{PaymentStatus, Status};
 use abasto_domain::stock::{MovementKind, UNITS_MAX};
 use abasto_store::index::Collection;
 use abasto_store::record::Kind;
+use abasto_store::tally::TallyKind;
 use mongodb::bson::{Bson, Decimal128, Document, doc};
 
 use crate::document::name::Named;
@@ -32,6 +33,21 @@ pub(crate) fn of(collection: Collection) -> Document {
         Collection::StockLevels => stock_levels(),
         Collection::StockMovements => stock_movements(),
         Collection::Events => events(),
+        Collection::Checkouts => sale(doc! { "openCartId": opt_id(), "dueAt": opt_date() }),
+        Collection::Coupons => sale(doc! { "code": text() }),
+        Collection::Payments => sale(doc! {
+            "orderId": id(),
+            "providerKey": opt_text(),
+            "dueAt": opt_date(),
+        }),
+        Collection::PaymentEvents => sale(doc! { "providerKey": text(), "dueAt": opt_date() }),
+        Collection::OrderReturns => sale(doc! { "orderId": id() }),
+        Collection::Tallies => appended(doc! {
+            "kind": one_of::<TallyKind>(),
+            "subjectId": id(),
+            "byId": id(),
+            "value": whole(0, i64::MAX),
+        }),
         Collection::Counters => counters(),
         Collection::Operations => operations(),
     };
@@ -145,6 +161,11 @@ fn owned(properties: Document) -> Document {
 fn appended(properties: Document) -> Document {
     let head = doc! { "_id": id(), "businessId": id() };
     with(with(head, properties), doc! { "schemaVersion": version() })
+}
+
+/// The fields that indexes need beside a record in its stored form.
+fn sale(fields: Document) -> Document {
+    owned(with(fields, doc! { "record": { "bsonType": "object" } }))
 }
 
 fn businesses() -> Document {
@@ -272,6 +293,7 @@ fn orders() -> Document {
         "checkoutId": opt_id(),
         "cartId": opt_id(),
         "reservationExpiresAt": opt_date(),
+        "dueAt": opt_date(),
         "confirmedAt": opt_date(),
         "preparingAt": opt_date(),
         "dispatchedAt": opt_date(),

@@ -106,6 +106,7 @@ impl World {
             guards: Vec::new(),
             puts: Vec::new(),
             stock: Vec::new(),
+            tallies: Vec::new(),
             answer: Answer::Stock,
         }
     }

@@ -50,7 +50,7 @@ pub async fn another_tenants_ids_are_never_found(world: World) {
                     None
                 );
             }
-            Record::Movement(_) | Record::Event(_) | Record::Counter(_) => {}
+            Record::Movement(_) | Record::Event(_) | Record::Counter(_) | Record::Tally(_) => {}
         }
     }
     for query in queries(&shelf) {

@@ -98,6 +98,7 @@ impl Tenant {
             guards: Vec::new(),
             puts: Vec::new(),
             stock: Vec::new(),
+            tallies: Vec::new(),
             answer: Answer::Stock,
         }
     }

@@ -107,6 +107,18 @@ pub enum Collection {
     StockMovements,
     /// Events.
     Events,
+    /// Checkouts.
+    Checkouts,
+    /// Coupons.
+    Coupons,
+    /// Attempts to pay.
+    Payments,
+    /// Messages of payment providers.
+    PaymentEvents,
+    /// Returns.
+    OrderReturns,
+    /// Contended numbers.
+    Tallies,
     /// Series of order numbers.
     Counters,
     /// Finished operations.
@@ -115,7 +127,7 @@ pub enum Collection {
 
 impl Collection {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 18] = [
         Self::Businesses,
         Self::Branches,
         Self::Members,
@@ -126,6 +138,12 @@ impl Collection {
         Self::StockLevels,
         Self::StockMovements,
         Self::Events,
+        Self::Checkouts,
+        Self::Coupons,
+        Self::Payments,
+        Self::PaymentEvents,
+        Self::OrderReturns,
+        Self::Tallies,
         Self::Counters,
         Self::Operations,
     ];
@@ -143,6 +161,12 @@ impl Collection {
             Self::StockLevels => "stockLevels",
             Self::StockMovements => "stockMovements",
             Self::Events => "events",
+            Self::Checkouts => "checkouts",
+            Self::Coupons => "coupons",
+            Self::Payments => "payments",
+            Self::PaymentEvents => "paymentEvents",
+            Self::OrderReturns => "orderReturns",
+            Self::Tallies => "tallies",
             Self::Counters => "counters",
             Self::Operations => "operations",
         }
@@ -181,6 +205,12 @@ pub enum Shape {
     OrdersByCustomer,
     /// Those assigned to a courier.
     OrdersByCourier,
+    /// [`Query::Coupons`].
+    Coupons,
+    /// [`Query::Payments`].
+    Payments,
+    /// [`Query::Returns`].
+    Returns,
     /// [`Query::History`].
     History,
     /// [`Query::Levels`].
@@ -191,7 +221,7 @@ pub enum Shape {
 
 impl Shape {
     /// All of them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 20] = [
         Self::Branches,
         Self::Members,
         Self::ApiKeys,
@@ -206,6 +236,9 @@ impl Shape {
         Self::OrdersByBranchAndStatus,
         Self::OrdersByCustomer,
         Self::OrdersByCourier,
+        Self::Coupons,
+        Self::Payments,
+        Self::Returns,
         Self::History,
         Self::Levels,
         Self::Movements,
@@ -218,6 +251,9 @@ impl Shape {
             Query::Members => Self::Members,
             Query::ApiKeys => Self::ApiKeys,
             Query::Customers => Self::Customers,
+            Query::Coupons => Self::Coupons,
+            Query::Payments(_) => Self::Payments,
+            Query::Returns(_) => Self::Returns,
             Query::History(_) => Self::History,
             Query::Levels(_) => Self::Levels,
             Query::Movements(_) => Self::Movements,
@@ -258,6 +294,9 @@ impl Shape {
             Self::OrdersByBranchAndStatus => "orders-by-branch-and-status",
             Self::OrdersByCustomer => "orders-by-customer",
             Self::OrdersByCourier => "orders-by-courier",
+            Self::Coupons => "coupons",
+            Self::Payments => "payments",
+            Self::Returns => "returns",
             Self::History => "history",
             Self::Levels => "levels",
             Self::Movements => "movements",

@@ -113,7 +113,10 @@ fn references(document: &Document) -> Vec<DocumentKey> {
     };
     let mut branches: &[BranchId] = &[];
     match document {
-        Document::Business(_) | Document::Branch(_) | Document::Customer(_) => {}
+        Document::Business(_)
+        | Document::Branch(_)
+        | Document::Customer(_)
+        | Document::PaymentEvent(_) => {}
         Document::Member(member) => {
             one(Kind::Customer, member.customer.map(RawId::from));
             branches = member.branches.as_deref().unwrap_or_default();
@@ -129,10 +132,32 @@ fn references(document: &Document) -> Vec<DocumentKey> {
             one(Kind::Branch, Some(order.branch.0));
             one(Kind::Customer, order.customer.id.map(RawId::from));
             one(Kind::Member, order.fulfilment.courier.map(RawId::from));
+            one(Kind::Checkout, order.checkout.map(RawId::from));
+            for coupon in &order.coupons {
+                one(Kind::Coupon, Some(coupon.coupon.0));
+            }
             for line in &order.lines {
                 one(Kind::Product, Some(line.product.0));
             }
         }
+        Document::Checkout(checkout) => {
+            one(Kind::Branch, Some(checkout.branch.0));
+            one(Kind::Customer, checkout.customer.map(RawId::from));
+            one(Kind::Order, checkout.order.map(RawId::from));
+            for coupon in &checkout.coupons {
+                one(Kind::Coupon, Some(coupon.coupon.0));
+            }
+            for line in &checkout.lines {
+                one(Kind::Product, Some(line.product.0));
+            }
+        }
+        Document::Coupon(coupon) => {
+            for product in coupon.products.iter().flatten() {
+                one(Kind::Product, Some(product.0));
+            }
+        }
+        Document::Payment(payment) => one(Kind::Order, Some(payment.order.0)),
+        Document::OrderReturn(record) => one(Kind::Order, Some(record.order.0)),
     }
     let branches = branches.iter();
     found.extend(branches.map(|branch| DocumentKey::new(Kind::Branch, *branch)));

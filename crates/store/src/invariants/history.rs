@@ -10,6 +10,8 @@ use crate::event::Event;
 use crate::record::{DocumentKey, Kind};
 
 /// The name of an order's first event.
+/// The events that tell of a payment which moved the order on.
+const PAID: [&str; 2] = ["abasto.order.paid", "abasto.order.paid_late"];
 const ORDER_CREATED: &str = "abasto.order.created";
 
 /// The events of the business.
@@ -101,6 +103,9 @@ impl Run {
         let follows = state("from") == self.state.as_deref();
         let allowed = match (state("from").map(status), state("to").map(status)) {
             (None, Some(Some(to))) => matches!(to, Status::PendingPayment | Status::Pending),
+            (Some(Some(from)), Some(Some(to))) if PAID.contains(&event.name.as_str()) => {
+                from.when_paid().contains(&to)
+            }
             (Some(Some(from)), Some(Some(to))) => from == to || from.allowed().contains(&to),
             _ => false,
         };

@@ -5,6 +5,7 @@
 //! walk in its documented order and keeps one small entry per document, order line and level.
 //! Must not know a store, and must not repair anything.
 
+mod checkout;
 mod document;
 mod history;
 mod order;
@@ -14,6 +15,7 @@ mod stock;
 
 use abasto_domain::id::BusinessId;
 
+use self::checkout::Checkouts;
 use self::document::{Documents, belongs};
 use self::history::History;
 use self::order::Orders;
@@ -32,6 +34,7 @@ pub struct Audit {
     last: Option<RecordKey>,
     documents: Documents,
     orders: Orders,
+    checkouts: Checkouts,
     stock: Stock,
     history: History,
 }
@@ -57,6 +60,7 @@ impl Audit {
             last: None,
             documents: Documents::default(),
             orders: Orders::default(),
+            checkouts: Checkouts::default(),
             stock: Stock::default(),
             history: History::default(),
         }
@@ -75,6 +79,7 @@ impl Audit {
                 if let Document::Order(order) = document {
                     self.orders.take(order, report);
                 }
+                self.checkouts.take(document, report);
             }
             Record::Level(level) => {
                 let place = level.place;
@@ -105,6 +110,7 @@ impl Audit {
                 self.history.take(event, &mut self.documents, report);
             }
             Record::Counter(counter) => self.orders.count(counter, report),
+            Record::Tally(tally) => self.checkouts.tally(tally),
             Record::Operation(operation) => self.operation(operation),
         }
     }
@@ -114,7 +120,9 @@ impl Audit {
         let report = &mut self.report;
         self.history.close(&mut self.documents, report);
         self.documents.finish(report);
-        let held = self.orders.held();
+        let mut held = self.orders.held();
+        self.checkouts.hold(&mut held);
+        self.checkouts.finish(report);
         self.stock.finish(&held, report);
         self.orders.finish(report);
         self.report
@@ -124,7 +132,9 @@ impl Audit {
     fn check_order(&mut self, record: &Record, key: RecordKey) {
         let goes_on = self.last.as_ref().is_none_or(|last| *last < key);
         let code = match record {
-            Record::Document(_) | Record::Level(_) | Record::Counter(_) => Code::RecordRepeated,
+            Record::Document(_) | Record::Level(_) | Record::Counter(_) | Record::Tally(_) => {
+                Code::RecordRepeated
+            }
             Record::Movement(_) => Code::MovementGap,
             Record::Event(_) => Code::EventGap,
             Record::Operation(_) => Code::KeyRepeated,

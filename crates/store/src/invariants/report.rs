@@ -41,11 +41,15 @@ pub enum Invariant {
     AmountsAddUp,
     /// Everything that is referred to is in the same business.
     ReferencesStayInside,
+    /// No more goes back than was captured, and money of a cancelled order does.
+    MoneyBounded,
+    /// Redemptions and open checkouts are counted right.
+    LimitsExplained,
 }
 
 impl Invariant {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::StockNotNegative,
         Self::StockIsSum,
         Self::MovementsWithoutGaps,
@@ -57,6 +61,8 @@ impl Invariant {
         Self::HistoryWhole,
         Self::AmountsAddUp,
         Self::ReferencesStayInside,
+        Self::MoneyBounded,
+        Self::LimitsExplained,
     ];
 
     /// The rule in one sentence.
@@ -66,13 +72,15 @@ impl Invariant {
             Self::StockIsSum => "levels are the sum of their movements",
             Self::MovementsWithoutGaps => "movements are numbered without gaps and carry balances",
             Self::OnHandExplained => "units on the shelf are explained by what came and went",
-            Self::ReservedExplained => "reserved units are explained by open orders",
+            Self::ReservedExplained => "reserved units are explained by open orders and checkouts",
             Self::LineEffectsOnce => "order lines took their units once and gave them up once",
             Self::OneOrderPerKey => "a key stands for one answer, an order for one key",
             Self::NumbersWithoutGaps => "order numbers are given once and without gaps",
             Self::HistoryWhole => "events are numbered without gaps and tell the history",
             Self::AmountsAddUp => "amounts of orders add up",
             Self::ReferencesStayInside => "references stay inside the business",
+            Self::MoneyBounded => "refunds are within what was captured, and none is forgotten",
+            Self::LimitsExplained => "redemptions and open checkouts are counted right",
         }
     }
 }
@@ -139,11 +147,19 @@ pub enum Code {
     ForeignRecord,
     /// Something refers to what is not there.
     ReferenceMissing,
+    /// A checkout and its order do not name each other, or there are two.
+    CheckoutOrder,
+    /// More goes back than was captured.
+    RefundExceeds,
+    /// Money of a cancelled order that nobody asked back.
+    RefundMissing,
+    /// A contended number is not what is counted.
+    TallyDiffers,
 }
 
 impl Code {
     /// All of them.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 33] = [
         Self::NegativeStock,
         Self::LevelDiffers,
         Self::LevelUnexplained,
@@ -173,6 +189,10 @@ impl Code {
         Self::RecordRepeated,
         Self::ForeignRecord,
         Self::ReferenceMissing,
+        Self::CheckoutOrder,
+        Self::RefundExceeds,
+        Self::RefundMissing,
+        Self::TallyDiffers,
     ];
 
     /// The rule that is broken.
@@ -190,9 +210,12 @@ impl Code {
             | Self::LineOutcome
             | Self::LineUnits
             | Self::MovementWithoutLine => Invariant::LineEffectsOnce,
-            Self::KeyRepeated | Self::OrderRepeated | Self::AnswerWithoutRecord => {
-                Invariant::OneOrderPerKey
-            }
+            Self::KeyRepeated
+            | Self::OrderRepeated
+            | Self::AnswerWithoutRecord
+            | Self::CheckoutOrder => Invariant::OneOrderPerKey,
+            Self::RefundExceeds | Self::RefundMissing => Invariant::MoneyBounded,
+            Self::TallyDiffers => Invariant::LimitsExplained,
             Self::NumberRepeated | Self::NumberGap | Self::CounterDiffers => {
                 Invariant::NumbersWithoutGaps
             }

@@ -65,6 +65,14 @@ pub enum Permission {
     DeliverOrders,
     /// Cancel orders.
     CancelOrders,
+    /// See coupons.
+    ReadCoupons,
+    /// Create and change coupons.
+    ChangeCoupons,
+    /// Give captured money back.
+    RefundPayments,
+    /// Take sold units back.
+    TakeReturns,
     /// Learn how many units are available when an order is refused.
     SeeAvailability,
 }
@@ -98,7 +106,9 @@ pub const fn reach(role: Role, permission: Permission) -> Reach {
             P::ReadCustomers | P::ChangeCustomers | P::ReadMembers => Reach::Business,
             P::ReadStock | P::ChangeStock | P::ReadOrders | P::PlaceOrders => Reach::Branches,
             P::WorkOrders | P::DeliverOrders | P::CancelOrders => Reach::Branches,
-            P::SetDeliveryFee | P::SeeAvailability => Reach::Branches,
+            P::SetDeliveryFee | P::SeeAvailability | P::TakeReturns => Reach::Branches,
+            P::ReadCoupons => Reach::Business,
+            P::ChangeCoupons | P::RefundPayments => Reach::Nothing,
             P::ChangeBusiness | P::ChangeBranches | P::ManageKeys => Reach::Nothing,
             P::ManageMembers | P::ChangeProducts => Reach::Nothing,
         },
@@ -107,7 +117,9 @@ pub const fn reach(role: Role, permission: Permission) -> Reach {
             P::ReadCustomers | P::ChangeCustomers => Reach::Business,
             P::ReadStock | P::ChangeStock | P::ReadOrders | P::PlaceOrders => Reach::Branches,
             P::WorkOrders | P::DeliverOrders | P::CancelOrders => Reach::Branches,
-            P::SeeAvailability => Reach::Branches,
+            P::SeeAvailability | P::TakeReturns => Reach::Branches,
+            P::ReadCoupons => Reach::Business,
+            P::ChangeCoupons | P::RefundPayments => Reach::Nothing,
             P::ChangeBusiness | P::ChangeBranches | P::ManageKeys => Reach::Nothing,
             P::ManageMembers | P::ReadMembers | P::ChangeProducts => Reach::Nothing,
             P::SetDeliveryFee => Reach::Nothing,

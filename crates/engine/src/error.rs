@@ -3,10 +3,14 @@
 //! Owns the closed set of outcomes; the API maps each to a status in one place. Must not know
 //! HTTP.
 
+use abasto_domain::checkout::CheckoutStatus;
 use abasto_domain::coupon::{CouponCode, CouponRefusal};
 use abasto_domain::fault::Fault;
+use abasto_domain::id::OrderId;
 use abasto_domain::money::Amount;
 use abasto_domain::order::{OverLimit, Refused};
+use abasto_domain::order_payment::PayRejection;
+use abasto_domain::order_return::ReturnRejection;
 use abasto_domain::order_state::InvalidTransition;
 use abasto_domain::stock::StockLevel;
 use abasto_store::StoreError;
@@ -68,6 +72,26 @@ pub enum Error {
         /// What it is.
         actual: Amount,
     },
+    /// The checkout has ended.
+    #[error("the checkout has ended")]
+    CheckoutEnded {
+        /// How.
+        status: CheckoutStatus,
+        /// The order it became.
+        order: Option<OrderId>,
+    },
+    /// The order does not wait for an online payment, or had too many attempts.
+    #[error(transparent)]
+    NotPayable(#[from] PayRejection),
+    /// More is asked back than is there.
+    #[error("more is asked back than is there")]
+    RefundExceeds {
+        /// What can be given back.
+        refundable: Amount,
+    },
+    /// Units cannot be taken back.
+    #[error(transparent)]
+    NotReturnable(#[from] ReturnRejection),
     /// The order's state does not allow the step.
     #[error(transparent)]
     InvalidTransition(#[from] InvalidTransition),

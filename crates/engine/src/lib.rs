@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use abasto_domain::id::{BusinessId, RawId};
+use abasto_domain::payment::Provider;
 use abasto_domain::time::Timestamp;
 use abasto_store::Store;
 use abasto_store::record::{Document, DocumentKey};
@@ -15,18 +16,27 @@ pub mod api_key;
 pub mod branch;
 pub mod business;
 mod cache;
+pub mod checkout;
 pub mod clock;
 pub mod commit;
 pub mod context;
+pub mod coupon;
 pub mod customer;
 mod document;
 pub mod error;
+pub mod expiry;
 mod fingerprint;
 pub mod ids;
 pub mod level;
+mod limit;
 pub mod member;
 pub mod order;
 pub mod order_action;
+pub mod order_checkout;
+pub mod order_return;
+pub mod payment;
+pub mod payment_call;
+pub mod payment_event;
 pub mod product;
 pub mod product_import;
 mod record;
@@ -47,6 +57,8 @@ pub struct Engine {
     documents: Arc<cache::DocumentCache>,
     keys: api_key::KeyCache,
     memberships: member::MembershipCache,
+    /// Who moves money; the first is the sandbox where it is not switched off.
+    providers: Arc<[Provider]>,
 }
 
 impl std::fmt::Debug for Engine {
@@ -67,7 +79,17 @@ impl Engine {
             documents: Arc::new(cache::DocumentCache::new()),
             keys: api_key::key_cache(),
             memberships: member::membership_cache(),
+            providers: Arc::new([Provider::Sandbox]),
         })
+    }
+
+    /// The same use cases with these payment providers; without the call only the sandbox is there.
+    #[must_use]
+    pub fn with_providers(self, providers: &[Provider]) -> Self {
+        Self {
+            providers: providers.into(),
+            ..self
+        }
     }
 
     /// The clock, for the tests' route that moves it.

@@ -9,10 +9,10 @@ use abasto_domain::access::{Permission, Role, Sight};
 use abasto_domain::basket::Basket;
 use abasto_domain::branch::Branch;
 use abasto_domain::business::Business;
-use abasto_domain::coupon::KnownBuyer;
+use abasto_domain::coupon::{Coupon, CouponCode};
 use abasto_domain::customer::Customer;
 use abasto_domain::fault::InvalidValue;
-use abasto_domain::id::{BranchId, CustomerId, OrderId};
+use abasto_domain::id::{BranchId, CustomerId, OrderId, RawId};
 use abasto_domain::money::Amount;
 use abasto_domain::number::OrderNumber;
 use abasto_domain::order::{
@@ -24,17 +24,19 @@ use abasto_domain::product::Product;
 use abasto_domain::time::Timestamp;
 use abasto_store::event::{Event, EventDraft};
 use abasto_store::query::{OrderFilter, Page, Query};
-use abasto_store::record::{Document, DocumentKey, Kind, Record};
+use abasto_store::record::{DocumentKey, Kind, Record};
 use abasto_store::unit::{Answer, Guard, OperationDraft, Put, UnitOfWork};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::Engine;
 use crate::cache::Freshness;
+use crate::checkout::{known, unchanged};
 use crate::commit::{self, Done};
 use crate::context::Context;
 use crate::error::Error;
 use crate::fingerprint::operation;
+use crate::limit::{changes, of_order};
 use crate::record::typed;
 use crate::zone::civil_year;
 
@@ -53,6 +55,8 @@ pub struct PlaceOrder {
     pub address: Option<Address>,
     /// How it is paid.
     pub payment_method: PaymentMethod,
+    /// The coupons to use.
+    pub coupons: Vec<CouponCode>,
     /// The fee for the delivery; staff and up only.
     pub delivery_fee: Option<Amount>,
     /// For the people who pack.
@@ -91,8 +95,8 @@ impl Engine {
         self.detached(async move {
             let business = context.business();
             let decide = |freshness| engine.decide_order(&context, &command, &operation, freshness);
-            let done = engine.settle(business, Some(&operation), decide).await?;
-            done.map(|reply| typed(commit::document(reply)?))
+            let done = engine.settle_in_time(business, Some(&operation), decide);
+            done.await?.map(|reply| typed(commit::document(reply)?))
         })
         .await
     }
@@ -114,7 +118,9 @@ impl Engine {
         let products = self
             .find_all::<Product>(business, wanted, freshness)
             .await?;
-        let buyer = self.buyer(context, command, freshness).await?;
+        let coupons = self.coupons_of(business, &command.coupons).await?;
+        let used: Vec<&Coupon> = coupons.iter().map(Arc::as_ref).collect();
+        let buyer = self.buyer(context, &command.customer, freshness).await?;
         let now = self.now();
         let shelf: Vec<&Product> = products.iter().map(Arc::as_ref).collect();
         let order = place(
@@ -124,8 +130,8 @@ impl Engine {
                     branch: &branch,
                     items: &command.items,
                     products: &shelf,
-                    coupons: &[],
-                    buyer: KnownBuyer::No,
+                    coupons: &used,
+                    buyer: known(buyer.id),
                     delivery_fee: command.delivery_fee.unwrap_or(Amount::ZERO),
                 },
                 currency: tenant.currency,
@@ -145,14 +151,13 @@ impl Engine {
             },
             now,
         )?;
-        let unchanged = |document: Document| Guard::Document(document.key(), document.version());
-        let mut guards = vec![unchanged(tenant.into()), unchanged(branch.into())];
-        guards.extend(
-            products
-                .into_iter()
-                .map(|product| unchanged(product.into())),
-        );
-        Ok(self.order_unit(context, order, guards, operation, now))
+        let mut guards = vec![unchanged(tenant), unchanged(branch)];
+        guards.extend(products.into_iter().map(unchanged));
+        guards.extend(coupons.iter().cloned().map(unchanged));
+        let tallies = changes(Vec::new(), of_order(&order), &coupons, false);
+        let mut unit = self.order_unit(context, order, guards, operation, now);
+        unit.tallies = tallies;
+        Ok(unit)
     }
 
     fn order_unit(
@@ -174,33 +179,19 @@ impl Engine {
             guards,
             stock: order.stock_changes(RESERVE, &mut ids),
             tallies: Vec::new(),
-            puts: vec![Put {
-                base: None,
-                event: EventDraft {
-                    id: ids().into(),
-                    name: "abasto.order.created",
-                    data: json!({
-                        "from": null,
-                        "to": order.status.name(),
-                        "branchId": order.branch,
-                        "total": order.totals.total.to_decimal(order.currency),
-                        "currency": order.currency,
-                    }),
-                },
-                next: order.into(),
-            }],
+            puts: vec![created(order, ids())],
             answer: Answer::Put(0),
         }
     }
 
     /// The buyer as known now. A customer's name and phone are copied: later changes do not show.
-    async fn buyer(
+    pub(crate) async fn buyer(
         &self,
         context: &Context,
-        command: &PlaceOrder,
+        choice: &BuyerChoice,
         freshness: Freshness,
     ) -> Result<Buyer, Error> {
-        let known = match (&command.customer, context.principal.customer) {
+        let known = match (choice, context.principal.customer) {
             (_, Some(own)) => own,
             (BuyerChoice::Known(id), None) => *id,
             (BuyerChoice::Unnamed, None) => {
@@ -324,20 +315,36 @@ fn admit(context: &Context, mut command: PlaceOrder) -> Result<PlaceOrder, Error
         const MISSING: InvalidValue = InvalidValue::new("required", "a delivery needs an address");
         return Err(Error::fault("/fulfilment/address", MISSING));
     }
-    if command.payment_method == PaymentMethod::Online {
-        const LATER: InvalidValue =
-            InvalidValue::new("not-available", "online payment is not available");
-        return Err(Error::fault("/paymentMethod", LATER));
-    }
     command.items = merge_items(&command.items)
         .map_err(|(index, invalid)| Error::fault(&format!("/items/{index}/quantity"), invalid))?;
     Ok(command)
 }
 
-/// The order of lines does not make a request new.
+/// A new order with the first event of its history.
+pub(crate) fn created(order: Order, event: RawId) -> Put {
+    let event = EventDraft {
+        id: event.into(),
+        name: "abasto.order.created",
+        data: json!({
+            "from": null,
+            "to": order.status.name(),
+            "branchId": order.branch,
+            "total": order.totals.total.to_decimal(order.currency),
+            "currency": order.currency,
+        }),
+    };
+    Put {
+        base: None,
+        next: order.into(),
+        event,
+    }
+}
+
+/// The order of lines and codes does not make a request new.
 fn canonical(command: &PlaceOrder) -> PlaceOrder {
     let mut canonical = command.clone();
     canonical.items.sort_by_key(|item| item.product);
+    canonical.coupons.sort();
     canonical
 }
 

@@ -15,11 +15,9 @@ use abasto_domain::order::Order;
 use abasto_domain::order_state::{Action, Outcome, Units, act, assign_courier};
 use abasto_domain::stock::StockChange;
 use abasto_domain::time::Timestamp;
-use abasto_store::event::EventDraft;
 use abasto_store::record::{Document, DocumentKey, Kind};
 use abasto_store::unit::{Answer, Guard, OperationDraft, Put, UnitOfWork};
 use serde::Serialize;
-use serde_json::json;
 
 use crate::Engine;
 use crate::cache::Freshness;
@@ -27,6 +25,7 @@ use crate::commit::{self, Done};
 use crate::context::Context;
 use crate::error::Error;
 use crate::fingerprint::operation;
+use crate::limit::{changes, of_order};
 use crate::order::in_sight;
 use crate::record::typed;
 
@@ -126,7 +125,7 @@ impl Engine {
             return Err(Error::VersionMismatch(order.into()));
         }
         let now = self.now();
-        let (outcome, guards) = match &command.step {
+        let (outcome, guards, refunds) = match &command.step {
             OrderStep::Courier(member) => {
                 let courier = self.find::<Member>(business, *member, freshness).await?;
                 check_courier(&courier, &order)?;
@@ -134,14 +133,20 @@ impl Engine {
                     DocumentKey::new(Kind::Member, courier.id),
                     courier.stamp.version,
                 );
-                (assign_courier(&order, *member, now)?, vec![guard])
+                (
+                    assign_courier(&order, *member, now)?,
+                    vec![guard],
+                    Vec::new(),
+                )
             }
             step => {
                 let action = self.action(context, step, freshness).await?;
-                (
-                    act(&order, action, now, &mut || self.new_id(now))?,
-                    Vec::new(),
-                )
+                let refunds = match step {
+                    OrderStep::Cancel { .. } => self.money_back(&order, now).await?,
+                    _ => Vec::new(),
+                };
+                let outcome = act(&order, action, now, &mut || self.new_id(now))?;
+                (outcome, Vec::new(), refunds)
             }
         };
         Ok(self.step_unit(
@@ -152,6 +157,7 @@ impl Engine {
                 order,
                 outcome,
                 guards,
+                refunds,
                 now,
             },
         ))
@@ -203,27 +209,21 @@ impl Engine {
             order,
             outcome,
             mut guards,
+            refunds,
             now,
         } = decided;
         let base = Document::from(Arc::clone(&order));
+        let mut tallies = Vec::new();
         let (puts, stock, answer): (Vec<Put>, Vec<StockChange>, Answer) = match outcome {
             Outcome::Unchanged => {
                 guards.push(Guard::Document(base.key(), base.version()));
                 (Vec::new(), Vec::new(), Answer::Unchanged(base))
             }
             Outcome::Changed { order: next, stock } => {
-                let data = json!({ "from": order.status.name(), "to": next.status.name() });
-                let event = EventDraft {
-                    id: self.new_id(now).into(),
-                    name: command.step.event(),
-                    data,
-                };
-                let put = Put {
-                    base: Some(base),
-                    next: (*next).into(),
-                    event,
-                };
-                (vec![put], stock, Answer::Put(0))
+                tallies = changes(of_order(&order), of_order(&next), &[], false);
+                let put = self.order_put(&order, *next, command.step.event(), now);
+                let puts = std::iter::once(put).chain(refunds).collect();
+                (puts, stock, Answer::Put(0))
             }
         };
         UnitOfWork {
@@ -236,7 +236,7 @@ impl Engine {
             guards,
             puts,
             stock,
-            tallies: Vec::new(),
+            tallies,
             answer,
         }
     }
@@ -246,11 +246,13 @@ struct Decided {
     order: Arc<Order>,
     outcome: Outcome,
     guards: Vec<Guard>,
+    /// Attempts whose money goes back, or that are given up.
+    refunds: Vec<Put>,
     now: Timestamp,
 }
 
 /// A caller who sees the order but may not take the step.
-fn allow(context: &Context, permission: Permission, order: &Order) -> Result<(), Error> {
+pub(crate) fn allow(context: &Context, permission: Permission, order: &Order) -> Result<(), Error> {
     let allowed = match context.principal.sight(permission) {
         Sight::All => true,
         Sight::Branches(branches) => branches.contains(&order.branch),

@@ -144,6 +144,7 @@ impl Engine {
             guards,
             puts: Vec::new(),
             stock,
+            tallies: Vec::new(),
             answer: Answer::Stock,
         })
     }

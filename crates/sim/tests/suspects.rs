@@ -6,16 +6,17 @@ use std::sync::{Arc, Mutex};
 
 use abasto_domain::business::Business;
 use abasto_domain::credential::{ApiKey, Member};
-use abasto_domain::id::{ApiKeyId, BusinessId};
+use abasto_domain::id::{ApiKeyId, BusinessId, RawId};
 use abasto_domain::idempotency::OperationKey;
 use abasto_domain::number::OrderNumber;
 use abasto_domain::order::Order;
 use abasto_domain::stock::{Place, StockLevel};
+use abasto_domain::time::Timestamp;
 use abasto_sim::model::ModelStore;
 use abasto_store::conformance::{self, World};
 use abasto_store::port::Visitor;
 use abasto_store::query::{Page, Query};
-use abasto_store::record::{Document, DocumentKey, Record};
+use abasto_store::record::{Claim, Document, DocumentKey, Kind, Record};
 use abasto_store::unit::{Answer, UnitOfWork};
 use abasto_store::verdict::{Operation, Verdict};
 use abasto_store::{Store, StoreError};
@@ -162,6 +163,24 @@ impl Store for Suspect {
         number: &OrderNumber,
     ) -> Result<Option<Order>, StoreError> {
         self.inner.order_by_number(business, number).await
+    }
+
+    async fn holders(
+        &self,
+        business: BusinessId,
+        claims: &[Claim],
+    ) -> Result<Vec<Option<RawId>>, StoreError> {
+        self.inner.holders(business, claims).await
+    }
+
+    async fn due(
+        &self,
+        business: Option<BusinessId>,
+        kind: Kind,
+        at: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Document>, StoreError> {
+        self.inner.due(business, kind, at, limit).await
     }
 
     async fn products_by_sku(

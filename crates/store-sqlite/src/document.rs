@@ -284,7 +284,7 @@ pub(crate) fn decode(kind: Kind, record: &str) -> Result<Document, StoreError> {
         Kind::Coupon => Document::Coupon(Arc::new(codec::decode(record)?)),
         Kind::Payment => Document::Payment(Arc::new(codec::decode(record)?)),
         Kind::PaymentEvent => Document::PaymentEvent(Arc::new(codec::decode(record)?)),
-        Kind::OrderReturn => Document::OrderReturnReturn(Arc::new(codec::decode(record)?)),
+        Kind::OrderReturn => Document::OrderReturn(Arc::new(codec::decode(record)?)),
     })
 }
 

@@ -147,6 +147,7 @@ impl World {
             fulfilment: FulfilmentKind::Pickup,
             address: None,
             payment_method: PaymentMethod::OnDelivery,
+            coupons: Vec::new(),
             delivery_fee: None,
             note: None,
             expected_total: None,

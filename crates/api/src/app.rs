@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use abasto_domain::payment_event::MessageReader;
 use abasto_engine::Engine;
 use secrecy::SecretString;
 use tokio::sync::Semaphore;
@@ -40,6 +41,8 @@ pub struct App {
     pub test_clock: TestClock,
     /// What `/metrics` answers; without it the route answers 404.
     pub metrics: Option<RenderMetrics>,
+    /// Checks and reads what payment providers send; without it their route answers 404.
+    pub provider_messages: Option<Arc<dyn MessageReader>>,
     /// Reasons of the process for `/readyz`.
     pub not_ready: NotReady,
 }
@@ -68,6 +71,7 @@ impl App {
             requests_max: REQUESTS_MAX,
             test_clock: TestClock::Absent,
             metrics: None,
+            provider_messages: None,
             not_ready: Arc::new(Vec::new),
         }
     }
@@ -94,6 +98,7 @@ pub(crate) struct Ready {
     pub(crate) operations: Operations,
     pub(crate) metrics: Option<RenderMetrics>,
     pub(crate) not_ready: NotReady,
+    pub(crate) provider_messages: Option<Arc<dyn MessageReader>>,
     /// The published document, as text.
     pub(crate) document: String,
     /// The page made of it.

@@ -19,6 +19,8 @@ mod auth;
 mod body;
 mod branch;
 mod business;
+mod checkout;
+mod coupon;
 mod csv_rows;
 mod cursor;
 mod customer;
@@ -38,9 +40,12 @@ mod operation;
 mod order;
 mod order_action;
 mod order_document;
+mod order_draft;
 mod order_names;
+mod order_return;
 mod page;
 mod path;
+mod payment;
 pub mod problem;
 mod product;
 mod product_document;
@@ -54,6 +59,7 @@ mod schema;
 pub mod telemetry;
 mod time;
 mod value;
+mod webhook;
 
 pub use app::{App, NotReady, RenderMetrics, TestClock};
 pub use cursor::CursorKey;
@@ -85,6 +91,7 @@ fn assemble(routes: OpenApiRouter<Arc<Ready>>, app: App) -> Result<Router, Inval
         operations: operation::Operations::of(&document)?,
         metrics: app.metrics,
         not_ready: app.not_ready,
+        provider_messages: app.provider_messages,
         docs: docs::page(&document),
         document: document.to_string(),
     });
@@ -113,6 +120,11 @@ fn routes(test_clock: TestClock) -> OpenApiRouter<Arc<Ready>> {
         .merge(inventory::router())
         .merge(order::router())
         .merge(order_action::router())
+        .merge(order_return::router())
+        .merge(checkout::router())
+        .merge(coupon::router())
+        .merge(payment::router())
+        .merge(webhook::router())
         .merge(meta::router());
     match test_clock {
         TestClock::Present => routes.merge(meta::test_clock_router()),

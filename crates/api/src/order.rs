@@ -26,7 +26,8 @@ use crate::path::PathId;
 use crate::problem::Problem;
 use crate::value::{Id, Time};
 
-pub(crate) use crate::order_document::{OrderDraft, OrderView};
+pub(crate) use crate::order_document::OrderView;
+use crate::order_draft::{OrderDraft, Placing};
 use crate::order_names::StatusName;
 
 pub(crate) fn router() -> OpenApiRouter<Arc<Ready>> {
@@ -158,11 +159,11 @@ async fn place(
     key: IdempotencyKey,
     Body(body): Body<OrderDraft>,
 ) -> Result<Response, Problem> {
-    let command = body.read(caller.currency)?;
-    let done = ready
-        .engine
-        .place_order(&caller.context, &key.0, command)
-        .await;
+    let (engine, context) = (&ready.engine, &caller.context);
+    let done = match body.read(caller.currency)? {
+        Placing::Direct(command) => engine.place_order(context, &key.0, command).await,
+        Placing::OfCheckout(command) => engine.order_checkout(context, &key.0, command).await,
+    };
     let done = done.map_err(|error| caller.problem(error))?;
     let order = &*done.value;
     let location = format!("/v1/orders/{}", order.id);

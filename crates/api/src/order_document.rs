@@ -1,22 +1,19 @@
-//! The documents of orders: as shown, as placed.
+//! The documents of orders as shown.
 
 use std::collections::BTreeMap;
 
+use abasto_domain::coupon::AppliedCoupon;
 use abasto_domain::currency::Currency;
-use abasto_domain::customer;
-use abasto_domain::fault::{Faults, InvalidValue};
+use abasto_domain::fault::InvalidValue;
 use abasto_domain::limits;
-use abasto_domain::order::{Address, Order};
-use abasto_domain::pricing::Line;
+use abasto_domain::order::{Address, Fulfilment, Order};
+use abasto_domain::pricing::{Line, Totals};
 use abasto_domain::text::clean;
-use abasto_engine::order::{BuyerChoice, PlaceOrder};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::inventory_document::{ItemDocument, read_items};
 use crate::order_names::{FulfilmentType, PaymentMethodName, PaymentStatusName, StatusName};
-use crate::problem::Problem;
-use crate::value::{Id, Money, Time, finish, optional};
+use crate::value::{Id, Money, Time};
 
 /// An order. Its items are snapshots: no later change of a product shows in them.
 #[derive(Debug, Serialize, ToSchema)]
@@ -36,6 +33,8 @@ pub(crate) struct OrderView {
     totals: TotalsView,
     #[schema(example = "COP")]
     currency: String,
+    /// The coupons it used.
+    coupons: Vec<AppliedCouponView>,
     fulfilment: FulfilmentView,
     #[schema(required = true)]
     note: Option<String>,
@@ -66,7 +65,6 @@ pub(crate) struct OrderView {
 impl From<&Order> for OrderView {
     fn from(order: &Order) -> Self {
         let currency = order.currency;
-        let money = |amount| Money::show(amount, currency);
         Self {
             id: order.id.into(),
             number: order.number.to_string(),
@@ -84,19 +82,14 @@ impl From<&Order> for OrderView {
                 .iter()
                 .map(|line| LineView::new(line, currency))
                 .collect(),
-            totals: TotalsView {
-                subtotal: money(order.totals.subtotal),
-                discount: money(order.totals.discount),
-                tax: money(order.totals.tax),
-                delivery_fee: money(order.totals.delivery_fee),
-                total: money(order.totals.total),
-            },
+            totals: TotalsView::new(&order.totals, currency),
+            coupons: order
+                .coupons
+                .iter()
+                .map(|coupon| AppliedCouponView::new(coupon, currency))
+                .collect(),
             currency: currency.code().to_owned(),
-            fulfilment: FulfilmentView {
-                r#type: order.fulfilment.kind.into(),
-                address: order.fulfilment.address.clone().map(AddressDocument::from),
-                courier_id: order.fulfilment.courier.map(Id::from),
-            },
+            fulfilment: FulfilmentView::from(&order.fulfilment),
             note: order.note.clone(),
             checkout_id: order.checkout.map(Id::from),
             cart_id: order.cart.map(Id::from),
@@ -131,7 +124,7 @@ struct BuyerView {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OrderItem)]
 #[serde(rename_all = "camelCase")]
-struct LineView {
+pub(crate) struct LineView {
     product_id: Id,
     sku_at_purchase: String,
     name_at_purchase: String,
@@ -148,7 +141,7 @@ struct LineView {
 }
 
 impl LineView {
-    fn new(line: &Line, currency: Currency) -> Self {
+    pub(crate) fn new(line: &Line, currency: Currency) -> Self {
         let money = |amount| Money::show(amount, currency);
         Self {
             product_id: line.product.into(),
@@ -168,7 +161,7 @@ impl LineView {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Totals)]
 #[serde(rename_all = "camelCase")]
-struct TotalsView {
+pub(crate) struct TotalsView {
     subtotal: Money,
     discount: Money,
     /// Inside the prices, not on top.
@@ -178,11 +171,44 @@ struct TotalsView {
     total: Money,
 }
 
+impl TotalsView {
+    pub(crate) fn new(totals: &Totals, currency: Currency) -> Self {
+        let money = |amount| Money::show(amount, currency);
+        Self {
+            subtotal: money(totals.subtotal),
+            discount: money(totals.discount),
+            tax: money(totals.tax),
+            delivery_fee: money(totals.delivery_fee),
+            total: money(totals.total),
+        }
+    }
+}
+
+/// A coupon that a checkout or order used.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AppliedCoupon)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AppliedCouponView {
+    coupon_id: Id,
+    code: String,
+    discount: Money,
+}
+
+impl AppliedCouponView {
+    pub(crate) fn new(coupon: &AppliedCoupon, currency: Currency) -> Self {
+        Self {
+            coupon_id: coupon.coupon.into(),
+            code: coupon.code.as_str().to_owned(),
+            discount: Money::show(coupon.discount, currency),
+        }
+    }
+}
+
 /// How an order reaches its buyer.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OrderFulfilment)]
 #[serde(rename_all = "camelCase")]
-struct FulfilmentView {
+pub(crate) struct FulfilmentView {
     r#type: FulfilmentType,
     #[serde(skip_serializing_if = "Option::is_none")]
     address: Option<AddressDocument>,
@@ -191,11 +217,21 @@ struct FulfilmentView {
     courier_id: Option<Id>,
 }
 
+impl From<&Fulfilment> for FulfilmentView {
+    fn from(fulfilment: &Fulfilment) -> Self {
+        Self {
+            r#type: fulfilment.kind.into(),
+            address: fulfilment.address.clone().map(AddressDocument::from),
+            courier_id: fulfilment.courier.map(Id::from),
+        }
+    }
+}
+
 /// An address: one text, or named parts such as `street` and `city`.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[schema(as = Address)]
 #[serde(untagged)]
-enum AddressDocument {
+pub(crate) enum AddressDocument {
     Text(AddressText),
     Parts(BTreeMap<String, String>),
 }
@@ -204,7 +240,7 @@ enum AddressDocument {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(transparent)]
 #[schema(value_type = String, min_length = 1, max_length = 500)]
-struct AddressText(String);
+pub(crate) struct AddressText(String);
 
 impl From<Address> for AddressDocument {
     fn from(address: Address) -> Self {
@@ -217,7 +253,7 @@ impl From<Address> for AddressDocument {
 
 impl AddressDocument {
     /// An address has at most twenty parts.
-    fn read(self) -> Result<Address, InvalidValue> {
+    pub(crate) fn read(self) -> Result<Address, InvalidValue> {
         const MANY: InvalidValue = InvalidValue::new("too-many", "1 to 20 parts");
         match self {
             Self::Text(AddressText(text)) => clean(&text, limits::ADDRESS).map(Address::Text),
@@ -231,119 +267,5 @@ impl AddressDocument {
             }
             Self::Parts(_) => Err(MANY),
         }
-    }
-}
-
-/// An order to be placed. Prices are the catalogue's; none can be sent.
-#[derive(Debug, Deserialize, ToSchema)]
-#[schema(as = PlaceOrder)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct OrderDraft {
-    branch_id: Id,
-    /// Items of one product are summed.
-    #[schema(min_items = 1, max_items = 200)]
-    items: Vec<ItemDocument>,
-    /// Who buys; a calling customer always buys for themselves.
-    customer: Option<BuyerDraft>,
-    fulfilment: FulfilmentDraft,
-    payment_method: PaymentMethodName,
-    /// Only staff, managers and owners may set it.
-    delivery_fee: Option<Money>,
-    /// For the people who pack.
-    #[schema(max_length = 1000)]
-    note: Option<String>,
-    /// What the caller believes the total to be; another total refuses the order.
-    expected_total: Option<Money>,
-}
-
-/// A customer of the business by `id`, or anybody by `name`.
-#[derive(Debug, Deserialize, ToSchema)]
-#[schema(as = OrderCustomer)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct BuyerDraft {
-    id: Option<Id>,
-    #[schema(min_length = 1, max_length = 200)]
-    name: Option<String>,
-    /// In E.164 form.
-    #[schema(max_length = 16)]
-    phone: Option<String>,
-}
-
-#[derive(Debug, Deserialize, ToSchema)]
-#[schema(as = Fulfilment)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct FulfilmentDraft {
-    r#type: FulfilmentType,
-    /// Needed for a delivery.
-    address: Option<AddressDocument>,
-}
-
-impl OrderDraft {
-    pub(crate) fn read(self, currency: Currency) -> Result<PlaceOrder, Problem> {
-        let mut faults = Faults::default();
-        let f = &mut faults;
-        let items = read_items(f, &self.items);
-        let customer = read_buyer(f, self.customer);
-        let address = optional(
-            f,
-            "/fulfilment/address",
-            self.fulfilment.address,
-            |address| address.read(),
-        );
-        let fee = optional(f, "/deliveryFee", self.delivery_fee, |fee| {
-            fee.read(currency)
-        });
-        let note = optional(f, "/note", self.note, |note| clean(&note, limits::NOTE));
-        let expected = optional(f, "/expectedTotal", self.expected_total, |total| {
-            total.read(currency)
-        });
-        let command = || {
-            Some(PlaceOrder {
-                branch: self.branch_id.into(),
-                items: items?,
-                customer: customer?,
-                fulfilment: self.fulfilment.r#type.into(),
-                address: address?,
-                payment_method: self.payment_method.into(),
-                delivery_fee: fee?,
-                note: note?.filter(|note| !note.is_empty()),
-                expected_total: expected?,
-            })
-        };
-        finish(faults, command())
-    }
-}
-
-fn read_buyer(faults: &mut Faults, draft: Option<BuyerDraft>) -> Option<BuyerChoice> {
-    const BOTH: InvalidValue = InvalidValue::new(
-        "not-allowed",
-        "with an id, name and phone come from the customer",
-    );
-    const NOBODY: InvalidValue = InvalidValue::new("required", "an id or a name is needed");
-    let Some(draft) = draft else {
-        return Some(BuyerChoice::Unnamed);
-    };
-    match draft {
-        BuyerDraft {
-            id: Some(id),
-            name: None,
-            phone: None,
-        } => Some(BuyerChoice::Known(id.into())),
-        BuyerDraft {
-            id: None,
-            name: Some(name),
-            phone,
-        } => {
-            let name = faults.take("/customer/name", clean(&name, limits::NAME));
-            let phone = optional(faults, "/customer/phone", phone, |phone| {
-                customer::phone(&phone)
-            });
-            Some(BuyerChoice::Named {
-                name: name?,
-                phone: phone?,
-            })
-        }
-        BuyerDraft { id: Some(_), .. } => faults.take("/customer", Err(BOTH)),
-        BuyerDraft { id: None, .. } => faults.take("/customer/name", Err(NOBODY)),
     }
 }

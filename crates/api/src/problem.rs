@@ -78,6 +78,22 @@ codes! {
     PriceChanged = "price-changed", 409, "The price has changed";
     /// A coupon cannot be used for this order.
     CouponRefused = "coupon-refused", 409, "A coupon cannot be used";
+    /// The checkout became an order, ran out of time or was given up.
+    CheckoutEnded = "checkout-ended", 409, "The checkout has ended";
+    /// The holder has as many open checkouts as it may have.
+    TooManyCheckouts = "too-many-checkouts", 409, "Too many checkouts are open";
+    /// The order does not wait for an online payment.
+    NotPayable = "not-payable", 409, "The order does not wait for a payment";
+    /// More is asked back than is there.
+    RefundExceeds = "refund-exceeds", 409, "More than can be refunded";
+    /// The order has not left the house.
+    NotReturnable = "not-returnable", 409, "The order cannot be returned";
+    /// More comes back than was sold.
+    NothingLeftToReturn = "nothing-left-to-return", 409, "Nothing is left to return";
+    /// The coupon code is taken.
+    DuplicateCoupon = "duplicate-coupon", 409, "Another coupon has this code";
+    /// A message of a payment provider is not signed as it must be.
+    BadSignature = "bad-signature", 401, "The signature is not valid";
     /// The order cannot go there from where it is.
     InvalidTransition = "invalid-transition", 409, "The order cannot take this step";
     /// The level moved since it was read.

@@ -6,18 +6,21 @@ use abasto_domain::access::Permission;
 use abasto_domain::currency::Currency;
 use abasto_domain::money::Amount;
 use abasto_domain::order::{OverLimit, Refused};
+use abasto_domain::order_payment::PayRejection;
+use abasto_domain::order_return::ReturnRejection;
 use abasto_domain::order_state::{InvalidTransition, Status};
 use abasto_domain::product::Unsellable;
 use abasto_domain::stock::{Shortage, StockLevel};
 use abasto_engine::Error;
 use abasto_store::record::{Claim, Document, Unique};
+use abasto_store::tally::{TallyKey, TallyKind};
 use abasto_store::verdict::ShortLevel;
 use serde_json::{Value, json};
 
 use crate::auth::Caller;
 use crate::problem::{Code, Problem};
 use crate::value::Money;
-use crate::{api_key, branch, business, customer, inventory, member, order, product};
+use crate::{api_key, branch, business, coupon, customer, inventory, member, order, product};
 
 impl Caller {
     /// The problem of a refused use case, with the facts that this caller may see.
@@ -31,6 +34,11 @@ impl Caller {
             Error::PriceChanged { expected, actual } => {
                 price_changed(expected, actual, self.currency)
             }
+            Error::RefundExceeds { refundable } => Problem::new(
+                Code::RefundExceeds,
+                "More is asked back than was captured and is still there. Nothing was done.",
+            )
+            .with("refundable", json!(Money::show(refundable, self.currency))),
             error => error.into(),
         }
     }
@@ -70,6 +78,23 @@ impl From<Error> for Problem {
             )
             .with("coupon", json!(code))
             .with("reason", why.code()),
+            Error::Exhausted(key) => exhausted(key),
+            Error::CheckoutEnded { status, order } => new(
+                Code::CheckoutEnded,
+                "The checkout is not open any more. Nothing was done.",
+            )
+            .with("checkoutStatus", status.name())
+            .with("orderId", json!(order)),
+            Error::NotPayable(PayRejection::NotPayable(status)) => new(
+                Code::NotPayable,
+                "The order does not wait for an online payment. Nothing was done.",
+            )
+            .with("orderStatus", status.name()),
+            Error::NotPayable(PayRejection::TooManyAttempts) => new(
+                Code::NotPayable,
+                "There were too many attempts to pay the order. Nothing was done.",
+            ),
+            Error::NotReturnable(why) => not_returnable(&why),
             Error::InvalidTransition(transition) => invalid_transition(&transition),
             Error::Contended | Error::Overloaded => Problem::overloaded(),
             Error::Unavailable(why) => {
@@ -88,6 +113,7 @@ impl From<Error> for Problem {
             .with_retry_after(1),
             Error::VersionMismatch(_)
             | Error::InsufficientStock(_)
+            | Error::RefundExceeds { .. }
             | Error::PriceChanged { .. } => {
                 tracing::error!(target: "abasto::defect", "a refusal without its caller");
                 Problem::internal()
@@ -121,6 +147,11 @@ fn version_mismatch(document: &Document, currency: Currency) -> Problem {
         Document::Product(record) => json!(product::ProductView::new(record, currency)),
         Document::Customer(record) => json!(customer::CustomerView::from(&**record)),
         Document::Order(record) => json!(order::OrderView::from(&**record)),
+        Document::Coupon(record) => json!(coupon::CouponView::new(record, currency)),
+        Document::Checkout(_)
+        | Document::Payment(_)
+        | Document::PaymentEvent(_)
+        | Document::OrderReturn(_) => Value::Null,
     };
     Problem::new(
         Code::VersionMismatch,
@@ -189,8 +220,55 @@ fn taken(claim: &Claim) -> Problem {
             Code::DuplicateEmail,
             "Another customer has this address, verified.",
         ),
+        Unique::CouponCode => (Code::DuplicateCoupon, "Another coupon has this code."),
+        Unique::OrderOfCheckout | Unique::OrderOfCart | Unique::OpenCheckout => (
+            Code::CheckoutEnded,
+            "There is an order, or an open checkout, of this already.",
+        ),
+        Unique::ProviderReference | Unique::ProviderEvent => {
+            tracing::error!(target: "abasto::defect", rule = ?claim.rule, "a provider's name is taken");
+            return Problem::internal();
+        }
     };
     Problem::new(code, detail)
+}
+
+fn exhausted(key: TallyKey) -> Problem {
+    match key.kind {
+        TallyKind::OpenCheckouts => Problem::new(
+            Code::TooManyCheckouts,
+            "So many checkouts are open already; abandon one or wait until one ends.",
+        ),
+        TallyKind::Redemptions => Problem::new(
+            Code::CouponRefused,
+            "The coupon was used as often as it may be. Nothing was done.",
+        )
+        .with("reason", "coupon-exhausted"),
+    }
+}
+
+fn not_returnable(why: &ReturnRejection) -> Problem {
+    match why {
+        ReturnRejection::NotDispatched(status) => Problem::new(
+            Code::NotReturnable,
+            "Only orders that were dispatched can be returned. Nothing was done.",
+        )
+        .with("orderStatus", status.name()),
+        ReturnRejection::TooMany => Problem::new(
+            Code::NotReturnable,
+            "The order had as many returns as it may have. Nothing was done.",
+        ),
+        ReturnRejection::NothingLeft(left) => {
+            let items = left
+                .iter()
+                .map(|(product, left)| json!({"productId": product, "left": left}));
+            Problem::new(
+                Code::NothingLeftToReturn,
+                "More units than were sold and have not come back. Nothing was done.",
+            )
+            .with("items", items.collect::<Vec<Value>>())
+        }
+    }
 }
 
 fn level_facts(level: &StockLevel) -> Value {

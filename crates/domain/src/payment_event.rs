@@ -182,3 +182,31 @@ impl Look {
         }
     }
 }
+
+/// Checks and reads the raw messages of providers; pure, so that the time comes in.
+pub trait MessageReader: Send + Sync {
+    /// What a message for a business says; `None` when it says nothing that matters here.
+    /// `header` gives a header by its lower-case name.
+    fn read(
+        &self,
+        business: BusinessId,
+        provider: Provider,
+        header: &dyn Fn(&str) -> Option<String>,
+        body: &[u8],
+        now: Timestamp,
+    ) -> Result<Option<ProviderMessage>, UnreadableMessage>;
+}
+
+/// Why a message is not taken in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum UnreadableMessage {
+    /// The provider is not set up for the business.
+    #[error("the provider is not set up here")]
+    NoProvider,
+    /// It is not signed with a secret of the business, or its time is too far away.
+    #[error("the signature is not valid")]
+    BadSignature,
+    /// It is signed, and not of the form that the provider promises.
+    #[error("the message cannot be read")]
+    Malformed,
+}

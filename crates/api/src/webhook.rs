@@ -8,6 +8,7 @@ use std::sync::Arc;
 use abasto_domain::id::BusinessId;
 use abasto_domain::payment::Provider;
 use abasto_domain::payment_event::UnreadableMessage;
+use abasto_engine::clock::Clock;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
@@ -55,9 +56,11 @@ async fn receive(
     let reader = ready.provider_messages.as_ref();
     let reader = reader.ok_or_else(Problem::not_found)?;
     let header = |name: &str| headers.get(name)?.to_str().ok().map(str::to_owned);
-    let now = ready.engine.clock().now();
-    let message = reader
-        .read(business, provider, &header, &body, now)
+    let read = |now| reader.read(business, provider, &header, &body, now);
+    // The sender's clock is not moved by tests of ours; a sender that follows the moved one is
+    // believed as well. Without such a test both are the same.
+    let message = read(Clock::outside())
+        .or_else(|_| read(ready.engine.clock().now()))
         .map_err(|why| refused(provider, why))?;
     if let Some(message) = message {
         ready

@@ -16,6 +16,12 @@ pub struct Clock {
 impl Clock {
     /// Now.
     pub fn now(&self) -> Timestamp {
+        Self::outside().plus_millis(self.offset_ms.load(Ordering::Relaxed))
+    }
+
+    /// What clocks outside show: now without the offset of tests. For judging times that others
+    /// wrote down.
+    pub fn outside() -> Timestamp {
         #[expect(
             clippy::disallowed_methods,
             reason = "this module is where time comes from"
@@ -23,7 +29,7 @@ impl Clock {
         let elapsed = SystemTime::now().duration_since(UNIX_EPOCH);
         let millis = elapsed.map_or(0, |elapsed| elapsed.as_millis());
         let millis = i64::try_from(millis).unwrap_or(i64::MAX);
-        Timestamp::from_millis(millis).plus_millis(self.offset_ms.load(Ordering::Relaxed))
+        Timestamp::from_millis(millis)
     }
 
     /// Moves the clock forward by so many milliseconds; negative values are ignored.

@@ -21,7 +21,7 @@ use crate::exit::{During, Exit, Failure};
 use crate::http::{self, Bounds};
 use crate::output::say;
 use crate::signal::Signals;
-use crate::{secret, store, telemetry, tokens};
+use crate::{gateway, secret, store, telemetry, tokens, worker};
 
 /// A server that has its address and is ready, but answers nobody yet.
 pub(crate) struct Server {
@@ -43,10 +43,14 @@ impl Server {
         let store = store::open(&config.store)?;
         let engine = Engine::new(store);
         let engine = engine.map_err(|error| Failure::new(Exit::Unavailable, error))?;
+        let gateway = gateway::gateway(config)?;
+        let engine = engine.with_providers(&gateway.providers());
         // Last, so that nobody connects to a server that then cannot start.
         let listener = http::bind(config.listen).await?;
         let draining = Arc::new(AtomicBool::new(false));
-        let app = app(config, engine, metrics, Arc::clone(&draining))?;
+        worker::start(&engine, gateway.clone());
+        let mut app = app(config, engine, metrics, Arc::clone(&draining))?;
+        app.provider_messages = Some(Arc::new(gateway));
         let router = abasto_api::router(app);
         Ok(Self {
             listener,

@@ -30,6 +30,10 @@ pub(crate) struct Config {
     pub(crate) test_clock: bool,
     pub(crate) platform_key: Option<SecretString>,
     pub(crate) cursor_secret: Option<SecretString>,
+    pub(crate) sandbox_webhook_secret: Option<SecretString>,
+    pub(crate) sandbox_webhook_secret_previous: Option<SecretString>,
+    #[serde(default)]
+    pub(crate) stripe: Stripe,
     pub(crate) rate_limit: RateLimit,
     pub(crate) log: Log,
     #[serde(default)]
@@ -47,6 +51,16 @@ pub(crate) struct Jwt {
     pub(crate) jwks_url: Option<String>,
     pub(crate) issuer: Option<String>,
     pub(crate) audience: Option<String>,
+}
+
+/// The payment provider with payment intents; without a key it is not set up.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Stripe {
+    pub(crate) secret_key: Option<SecretString>,
+    pub(crate) webhook_secret: Option<SecretString>,
+    pub(crate) webhook_secret_previous: Option<SecretString>,
+    pub(crate) base_url: Option<String>,
 }
 
 /// How many requests a credential may make.

@@ -7,6 +7,7 @@ mod cli;
 mod command;
 mod config;
 mod exit;
+mod gateway;
 mod http;
 mod lines;
 mod output;
@@ -15,6 +16,7 @@ mod signal;
 mod store;
 mod telemetry;
 mod tokens;
+mod worker;
 
 use std::process::ExitCode;
 

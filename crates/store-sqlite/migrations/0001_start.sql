@@ -102,8 +102,15 @@ CREATE TABLE orders (
     code       TEXT    NOT NULL,
     year       INTEGER NOT NULL,
     sequence   INTEGER NOT NULL CHECK (sequence >= 1),
+    checkout_id BLOB   NOT NULL CHECK (length(checkout_id) IN (0, 12)),
+    cart_id    BLOB    NOT NULL CHECK (length(cart_id) IN (0, 12)),
+    due_at     INTEGER NOT NULL,
     record     TEXT    NOT NULL
 ) STRICT;
+CREATE UNIQUE INDEX uq_orders_checkout ON orders (business, checkout_id) WHERE checkout_id <> x'';
+CREATE UNIQUE INDEX uq_orders_cart ON orders (business, cart_id) WHERE cart_id <> x'';
+CREATE INDEX orders_due ON orders (due_at, id) WHERE due_at > 0;
+CREATE INDEX orders_business_due ON orders (business, due_at, id) WHERE due_at > 0;
 CREATE UNIQUE INDEX uq_orders_id ON orders (business, id);
 CREATE UNIQUE INDEX uq_orders_number ON orders (business, code, year, sequence);
 CREATE INDEX orders_newest ON orders (business, created_at, id);
@@ -114,6 +121,93 @@ CREATE INDEX orders_customer_newest ON orders (business, customer, created_at, i
     WHERE customer <> x'';
 CREATE INDEX orders_courier_newest ON orders (business, courier, created_at, id)
     WHERE courier <> x'';
+
+-- Checkouts, coupons, payments, their messages and returns. `due_at` is when a record wants to be
+-- looked at again (0: never); `open_cart_id` is the cart while the checkout is open.
+CREATE TABLE checkouts (
+    business   BLOB    NOT NULL CHECK (length(business) = 12),
+    id         BLOB    NOT NULL CHECK (length(id) = 12),
+    version    INTEGER NOT NULL CHECK (version >= 1),
+    created_at INTEGER NOT NULL,
+    answered   INTEGER NOT NULL CHECK (answered IN (0, 1)),
+    open_cart_id TEXT  NOT NULL,
+    due_at     INTEGER NOT NULL,
+    record     TEXT    NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX uq_checkouts_id ON checkouts (business, id);
+CREATE UNIQUE INDEX uq_checkouts_open_cart ON checkouts (business, open_cart_id)
+    WHERE open_cart_id <> '';
+CREATE INDEX checkouts_due ON checkouts (due_at, id) WHERE due_at > 0;
+CREATE INDEX checkouts_business_due ON checkouts (business, due_at, id) WHERE due_at > 0;
+
+CREATE TABLE coupons (
+    business   BLOB    NOT NULL CHECK (length(business) = 12),
+    id         BLOB    NOT NULL CHECK (length(id) = 12),
+    version    INTEGER NOT NULL CHECK (version >= 1),
+    created_at INTEGER NOT NULL,
+    answered   INTEGER NOT NULL CHECK (answered IN (0, 1)),
+    code       TEXT    NOT NULL CHECK (code <> ''),
+    record     TEXT    NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX uq_coupons_id ON coupons (business, id);
+CREATE UNIQUE INDEX uq_coupons_code ON coupons (business, code);
+CREATE INDEX coupons_newest ON coupons (business, created_at, id);
+
+CREATE TABLE payments (
+    business   BLOB    NOT NULL CHECK (length(business) = 12),
+    id         BLOB    NOT NULL CHECK (length(id) = 12),
+    version    INTEGER NOT NULL CHECK (version >= 1),
+    created_at INTEGER NOT NULL,
+    answered   INTEGER NOT NULL CHECK (answered IN (0, 1)),
+    provider_key TEXT  NOT NULL,
+    order_id   BLOB    NOT NULL CHECK (length(order_id) = 12),
+    due_at     INTEGER NOT NULL,
+    record     TEXT    NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX uq_payments_id ON payments (business, id);
+CREATE UNIQUE INDEX uq_payments_provider_ref ON payments (business, provider_key)
+    WHERE provider_key <> '';
+CREATE INDEX payments_order_newest ON payments (business, order_id, created_at, id);
+CREATE INDEX payments_due ON payments (due_at, id) WHERE due_at > 0;
+CREATE INDEX payments_business_due ON payments (business, due_at, id) WHERE due_at > 0;
+
+CREATE TABLE payment_events (
+    business   BLOB    NOT NULL CHECK (length(business) = 12),
+    id         BLOB    NOT NULL CHECK (length(id) = 12),
+    version    INTEGER NOT NULL CHECK (version >= 1),
+    created_at INTEGER NOT NULL,
+    answered   INTEGER NOT NULL CHECK (answered IN (0, 1)),
+    provider_key TEXT  NOT NULL CHECK (provider_key <> ''),
+    due_at     INTEGER NOT NULL,
+    record     TEXT    NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX uq_payment_events_id ON payment_events (business, id);
+CREATE UNIQUE INDEX uq_payment_events_event ON payment_events (business, provider_key);
+CREATE INDEX payment_events_due ON payment_events (due_at, id) WHERE due_at > 0;
+CREATE INDEX payment_events_business_due ON payment_events (business, due_at, id) WHERE due_at > 0;
+
+CREATE TABLE order_returns (
+    business   BLOB    NOT NULL CHECK (length(business) = 12),
+    id         BLOB    NOT NULL CHECK (length(id) = 12),
+    version    INTEGER NOT NULL CHECK (version >= 1),
+    created_at INTEGER NOT NULL,
+    answered   INTEGER NOT NULL CHECK (answered IN (0, 1)),
+    order_id   BLOB    NOT NULL CHECK (length(order_id) = 12),
+    record     TEXT    NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX uq_order_returns_id ON order_returns (business, id);
+CREATE INDEX order_returns_order_newest ON order_returns (business, order_id, created_at, id);
+
+-- Contended numbers: redemptions of coupons (kind 0), open checkouts (1). `by_id` is zeros when
+-- anybody counts.
+CREATE TABLE tallies (
+    business BLOB    NOT NULL CHECK (length(business) = 12),
+    kind     INTEGER NOT NULL CHECK (kind >= 0),
+    subject_id BLOB  NOT NULL CHECK (length(subject_id) = 12),
+    by_id    BLOB    NOT NULL CHECK (length(by_id) = 12),
+    value    INTEGER NOT NULL CHECK (value >= 0),
+    PRIMARY KEY (business, kind, subject_id, by_id)
+) STRICT, WITHOUT ROWID;
 
 -- A version of a document that an operation answered with and that a later one replaced.
 CREATE TABLE past_documents (

@@ -196,18 +196,23 @@ pub(crate) fn holder(
              AND verified_email <> ''"
         }
         Unique::OpenCheckout => {
-            "SELECT id FROM checkouts WHERE business = ?1 AND claim = ?2 AND claim <> ''"
+            "SELECT id FROM checkouts WHERE business = ?1 AND open_cart_id = ?2 \
+             AND open_cart_id <> ''"
         }
-        Unique::CouponCode => "SELECT id FROM coupons WHERE business = ?1 AND claim = ?2",
+        Unique::CouponCode => "SELECT id FROM coupons WHERE business = ?1 AND code = ?2",
         Unique::ProviderReference => {
-            "SELECT id FROM payments WHERE business = ?1 AND claim = ?2 AND claim <> ''"
+            "SELECT id FROM payments WHERE business = ?1 AND provider_key = ?2 \
+             AND provider_key <> ''"
         }
-        Unique::ProviderEvent => "SELECT id FROM payment_events WHERE business = ?1 AND claim = ?2",
+        Unique::ProviderEvent => {
+            "SELECT id FROM payment_events WHERE business = ?1 AND provider_key = ?2"
+        }
         Unique::OrderOfCheckout => {
-            "SELECT id FROM orders WHERE business = ?1 AND checkout = unhex(?2) AND checkout <> x''"
+            "SELECT id FROM orders WHERE business = ?1 AND checkout_id = unhex(?2) \
+             AND checkout_id <> x''"
         }
         Unique::OrderOfCart => {
-            "SELECT id FROM orders WHERE business = ?1 AND cart = unhex(?2) AND cart <> x''"
+            "SELECT id FROM orders WHERE business = ?1 AND cart_id = unhex(?2) AND cart_id <> x''"
         }
     };
     connection

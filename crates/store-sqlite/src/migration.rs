@@ -14,10 +14,7 @@ use crate::lock::FileLock;
 use crate::open;
 
 /// Every migration in order; the first makes schema 1.
-const MIGRATIONS: &[&str] = &[
-    include_str!("../migrations/0001_start.sql"),
-    include_str!("../migrations/0002_checkout.sql"),
-];
+const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_start.sql")];
 
 /// Marks a file as ours: "ABAS".
 const APPLICATION_ID: i64 = 0x4142_4153;

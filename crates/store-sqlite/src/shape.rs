@@ -124,11 +124,11 @@ fn newest(business: BusinessId, kind: Kind, sql: &'static str, page: Page) -> Sc
 /// What belongs to an order, newest first.
 fn of_order(business: BusinessId, kind: Kind, order: OrderId, page: Page) -> Scan {
     let sql = match kind {
-        Kind::Payment => newest_sql!("payments", "payments_order_newest", " AND parent = ?5"),
+        Kind::Payment => newest_sql!("payments", "payments_order_newest", " AND order_id = ?5"),
         _ => newest_sql!(
             "order_returns",
             "order_returns_order_newest",
-            " AND parent = ?5"
+            " AND order_id = ?5"
         ),
     };
     let mut scan = newest(business, kind, sql, page);

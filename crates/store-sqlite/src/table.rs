@@ -89,35 +89,41 @@ static CUSTOMERS: Table = table!(
 );
 static ORDERS: Table = table!(
     "orders",
-    ", branch, status, customer, courier, code, year, sequence, checkout, cart, due_at",
+    ", branch, status, customer, courier, code, year, sequence, checkout_id, cart_id, due_at",
     ", ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16",
     ", branch = ?7, status = ?8, customer = ?9, courier = ?10, code = ?11, year = ?12, \
-     sequence = ?13, checkout = ?14, cart = ?15, due_at = ?16",
+     sequence = ?13, checkout_id = ?14, cart_id = ?15, due_at = ?16",
     "?17"
 );
 static CHECKOUTS: Table = table!(
     "checkouts",
-    ", claim, due_at",
+    ", open_cart_id, due_at",
     ", ?7, ?8",
-    ", claim = ?7, due_at = ?8",
+    ", open_cart_id = ?7, due_at = ?8",
     "?9"
 );
-static COUPONS: Table = table!("coupons", ", claim", ", ?7", ", claim = ?7", "?8");
+static COUPONS: Table = table!("coupons", ", code", ", ?7", ", code = ?7", "?8");
 static PAYMENTS: Table = table!(
     "payments",
-    ", claim, parent, due_at",
+    ", provider_key, order_id, due_at",
     ", ?7, ?8, ?9",
-    ", claim = ?7, parent = ?8, due_at = ?9",
+    ", provider_key = ?7, order_id = ?8, due_at = ?9",
     "?10"
 );
 static PAYMENT_EVENTS: Table = table!(
     "payment_events",
-    ", claim, due_at",
+    ", provider_key, due_at",
     ", ?7, ?8",
-    ", claim = ?7, due_at = ?8",
+    ", provider_key = ?7, due_at = ?8",
     "?9"
 );
-static ORDER_RETURNS: Table = table!("order_returns", ", parent", ", ?7", ", parent = ?7", "?8");
+static ORDER_RETURNS: Table = table!(
+    "order_returns",
+    ", order_id",
+    ", ?7",
+    ", order_id = ?7",
+    "?8"
+);
 
 /// The table of a kind.
 pub(crate) fn table(kind: Kind) -> &'static Table {

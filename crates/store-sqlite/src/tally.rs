@@ -12,7 +12,7 @@ use crate::error::store_error;
 use crate::level::{blob, integer};
 
 /// Every number of a business, in the order of a walk.
-pub(crate) const WALK: &str = "SELECT kind, subject, by_id, value FROM tallies WHERE business = ?1 ORDER BY kind, subject, by_id";
+pub(crate) const WALK: &str = "SELECT kind, subject_id, by_id, value FROM tallies WHERE business = ?1 ORDER BY kind, subject_id, by_id";
 
 /// A number; 0 when it was never changed.
 pub(crate) fn read(
@@ -21,7 +21,7 @@ pub(crate) fn read(
     key: TallyKey,
 ) -> rusqlite::Result<i64> {
     const SQL: &str = "SELECT value FROM tallies \
-        WHERE business = ?1 AND kind = ?2 AND subject = ?3 AND by_id = ?4";
+        WHERE business = ?1 AND kind = ?2 AND subject_id = ?3 AND by_id = ?4";
     let values = params![business.0.0, key.kind as i64, key.subject.0, key.by.0];
     let value = connection
         .prepare_cached(SQL)?
@@ -37,9 +37,9 @@ pub(crate) fn write(
     key: TallyKey,
     value: i64,
 ) -> rusqlite::Result<()> {
-    const SQL: &str = "INSERT INTO tallies (business, kind, subject, by_id, value) \
+    const SQL: &str = "INSERT INTO tallies (business, kind, subject_id, by_id, value) \
         VALUES (?1, ?2, ?3, ?4, ?5) \
-        ON CONFLICT (business, kind, subject, by_id) DO UPDATE SET value = excluded.value";
+        ON CONFLICT (business, kind, subject_id, by_id) DO UPDATE SET value = excluded.value";
     let values = params![
         business.0.0,
         key.kind as i64,

@@ -3,6 +3,7 @@
 
 mod checkout;
 mod coupon;
+mod diagram;
 mod order_payment;
 mod order_return;
 mod payment;

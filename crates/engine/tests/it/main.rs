@@ -3,7 +3,11 @@
 
 mod access;
 mod catalogue;
+mod checkout;
+mod coupon;
 mod order_action;
 mod order_place;
+mod payment;
+mod selling;
 mod stock;
 mod world;

@@ -19,9 +19,20 @@ use super::{Config, without_password};
 const DEFAULTS: &str = include_str!("default.toml");
 /// Keys that nobody but the process should read. They have no default, and `KEY_file` names a
 /// file that holds the value.
-const SECRETS: [&str; 3] = ["platform_key", "cursor_secret", "jwt.hs256_secret"];
+const SECRETS: [&str; 8] = [
+    "platform_key",
+    "cursor_secret",
+    "jwt.hs256_secret",
+    // Given by others, as long as they like.
+    "sandbox_webhook_secret",
+    "sandbox_webhook_secret_previous",
+    "stripe.secret_key",
+    "stripe.webhook_secret",
+    "stripe.webhook_secret_previous",
+];
 /// Other keys without a default.
-const OPTIONAL: [&str; 6] = [
+const OPTIONAL: [&str; 7] = [
+    "stripe.base_url",
     "jwt.rs256_key_file",
     "jwt.eddsa_key_file",
     "jwt.jwks_file",

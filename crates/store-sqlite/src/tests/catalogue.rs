@@ -11,7 +11,12 @@ use super::empty;
 const HELD_OTHERWISE: [&str; 1] = ["uq_stock_movements_sequence"];
 
 /// Indexes of this store's own: what MongoDB has by `_id`, what it keeps beside, and milestones.
-const OWN: [&str; 9] = [
+const OWN: [&str; 14] = [
+    "uq_checkouts_id",
+    "uq_coupons_id",
+    "uq_payments_id",
+    "uq_payment_events_id",
+    "uq_order_returns_id",
     "uq_businesses_id",
     "uq_branches_id",
     "uq_members_id",
@@ -65,6 +70,9 @@ fn condition(table: &str, condition: Condition) -> String {
         Condition::True(field) => format!("{} = 1", columns(table, field)[0]),
         Condition::Present("customer.id") => "customer <> x''".to_owned(),
         Condition::Present("fulfilment.courierId") => "courier <> x''".to_owned(),
+        Condition::Present("checkoutId") => "checkout_id <> x''".to_owned(),
+        Condition::Present("cartId") => "cart_id <> x''".to_owned(),
+        Condition::Present("dueAt") => "due_at > 0".to_owned(),
         Condition::Present(field) => format!("{} <> ''", columns(table, field)[0]),
     }
 }

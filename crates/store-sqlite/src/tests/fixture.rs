@@ -25,6 +25,7 @@ use abasto_store::unit::{Answer, OperationDraft, UnitOfWork};
 use rusqlite::Connection;
 use tokio::sync::mpsc;
 
+use super::fixture_sale::sale;
 use super::world::{START, World, operation, stamp};
 use super::{commit_all, empty};
 use crate::head::Memory;
@@ -51,6 +52,7 @@ fn sample() -> (Connection, World) {
     units.push(people(&world));
     units.push(odd_product(&world));
     units.extend(movements(&world));
+    units.push(sale(&world));
     commit_all(&mut connection, &mut memory, &units);
     for unit in orders(&world) {
         commit_all(&mut connection, &mut memory, &[unit]);

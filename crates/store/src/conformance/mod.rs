@@ -10,6 +10,7 @@
 pub mod atomicity;
 pub mod cases;
 pub mod claim;
+pub mod due;
 pub mod event;
 pub mod guard;
 pub mod idempotency;

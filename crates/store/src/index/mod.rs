@@ -6,11 +6,32 @@
 //! platform looks for tenants.
 
 mod catalogue;
+mod sale;
 
 use crate::query::{Deleted, Query};
 use crate::record::Unique;
 
-pub use self::catalogue::CATALOGUE;
+use self::catalogue::BASE;
+use self::sale::SALE;
+
+const COUNT: usize = BASE.len() + SALE.len();
+
+const ALL: [Index; COUNT] = {
+    let mut all = [BASE[0]; COUNT];
+    let mut index = 0;
+    while index < COUNT {
+        all[index] = if index < BASE.len() {
+            BASE[index]
+        } else {
+            SALE[index - BASE.len()]
+        };
+        index += 1;
+    }
+    all
+};
+
+/// Every index of Abasto.
+pub const CATALOGUE: &[Index] = &ALL;
 
 /// One index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

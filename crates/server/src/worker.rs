@@ -1,0 +1,74 @@
+//! The workers: what is done because time passes, on every instance beside the requests.
+//!
+//! Owns when each looks for work. Every worker may run on every instance: what two of them want to
+//! do at once is decided by versions and leases in the store.
+
+use std::time::Duration;
+
+use abasto_engine::{Engine, Error};
+use abasto_relay::Gateway;
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+/// Pause between two looks when there was nothing to do.
+const PAUSE: Duration = Duration::from_millis(500);
+/// Pause after a fault of the store.
+const PAUSE_AFTER_FAULT: Duration = Duration::from_secs(2);
+/// Most calls to payment providers at once.
+const CALLS_MAX: u32 = 16;
+
+/// Runs the workers until the process ends.
+pub(crate) fn start(engine: &Engine, gateway: Gateway) {
+    let expiring = engine.clone();
+    tokio::spawn(async move {
+        loop {
+            rest("expiry", expiring.expire_due().await).await;
+        }
+    });
+    let parked = engine.clone();
+    tokio::spawn(async move {
+        loop {
+            rest(
+                "parked payment messages",
+                parked.retry_parked_events().await,
+            )
+            .await;
+        }
+    });
+    let calling = engine.clone();
+    tokio::spawn(async move {
+        loop {
+            rest("payment calls", call(&calling, &gateway).await).await;
+        }
+    });
+}
+
+/// Goes on at once while there is work.
+async fn rest(worker: &'static str, worked: Result<usize, Error>) {
+    match worked {
+        Ok(0) => sleep(PAUSE).await,
+        Ok(_) => {}
+        Err(error) => {
+            metrics::counter!("abasto_worker_faults_total", "worker" => worker).increment(1);
+            tracing::warn!(worker, %error, "a worker could not do its work");
+            sleep(PAUSE_AFTER_FAULT).await;
+        }
+    }
+}
+
+/// Makes the calls that are due, beside each other; those of one attempt never are.
+async fn call(engine: &Engine, gateway: &Gateway) -> Result<usize, Error> {
+    let mut calls = JoinSet::new();
+    for call in engine.claim_calls(CALLS_MAX).await? {
+        let (engine, gateway) = (engine.clone(), gateway.clone());
+        calls.spawn(async move {
+            let answer = gateway.call(&call).await;
+            engine.answer_call(&call, &answer).await
+        });
+    }
+    let made = calls.len();
+    for answered in calls.join_all().await {
+        answered?;
+    }
+    Ok(made)
+}

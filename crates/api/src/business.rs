@@ -81,6 +81,8 @@ struct SettingsView {
     auto_confirm_paid: bool,
     /// Whether a cancelled order gives its units back when the caller does not say.
     restock_on_cancel: bool,
+    /// Whether an order that is cancelled before dispatch gives its coupons back.
+    return_coupons_on_cancel: bool,
     /// The mode of new carts.
     cart_mode: CartModeName,
 }
@@ -92,6 +94,7 @@ impl From<&Settings> for SettingsView {
             unpaid_order_minutes: settings.unpaid_order_minutes,
             auto_confirm_paid: settings.auto_confirm_paid,
             restock_on_cancel: settings.restock_on_cancel,
+            return_coupons_on_cancel: settings.return_coupons_on_cancel,
             cart_mode: match settings.cart_mode {
                 CartMode::Crdt => CartModeName::Crdt,
                 CartMode::Occ => CartModeName::Occ,
@@ -186,6 +189,8 @@ struct SettingsChange {
     #[schema(nullable = false)]
     restock_on_cancel: Option<bool>,
     #[schema(nullable = false)]
+    return_coupons_on_cancel: Option<bool>,
+    #[schema(nullable = false)]
     cart_mode: Option<CartModeName>,
 }
 
@@ -209,6 +214,7 @@ impl BusinessChange {
                 unpaid_order_minutes: unpaid?,
                 auto_confirm_paid: set.auto_confirm_paid,
                 restock_on_cancel: set.restock_on_cancel,
+                return_coupons_on_cancel: set.return_coupons_on_cancel,
                 cart_mode: set.cart_mode.map(Into::into),
             })
         };

@@ -43,6 +43,8 @@ pub struct ChangeBusiness {
     /// See [`Settings`].
     pub restock_on_cancel: Option<bool>,
     /// See [`Settings`].
+    pub return_coupons_on_cancel: Option<bool>,
+    /// See [`Settings`].
     pub cart_mode: Option<CartMode>,
 }
 
@@ -137,6 +139,8 @@ impl Engine {
                 );
                 set(&mut settings.auto_confirm_paid, &command.auto_confirm_paid);
                 set(&mut settings.restock_on_cancel, &command.restock_on_cancel);
+                let coupons = &command.return_coupons_on_cancel;
+                set(&mut settings.return_coupons_on_cancel, coupons);
                 set(&mut settings.cart_mode, &command.cart_mode);
                 if next != *base {
                     next.stamp = base.stamp.next(at);

@@ -132,14 +132,14 @@ impl Engine {
         event: &'static str,
         now: Timestamp,
     ) -> Put {
+        let mut data = json!({ "from": base.status.name(), "to": next.status.name() });
+        if base.payment_status != next.payment_status {
+            data["paymentStatus"] = json!(next.payment_status);
+        }
         let event = EventDraft {
             id: self.new_id(now).into(),
             name: event,
-            data: json!({
-                "from": base.status.name(),
-                "to": next.status.name(),
-                "paymentStatus": next.payment_status,
-            }),
+            data,
         };
         Put {
             base: Some(Arc::clone(base).into()),

@@ -70,6 +70,7 @@ async fn many_at_once_sell_exactly_the_stock() {
                 Record::Movement(_) => "movement",
                 Record::Event(_) => "event",
                 Record::Operation(_) => "operation",
+                Record::Tally(_) => "tally",
                 Record::Counter(counter) => {
                     assert_eq!(counter.last, 100);
                     "counter"

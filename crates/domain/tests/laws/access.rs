@@ -31,7 +31,7 @@ permissions! {
     ReadBusiness, ChangeBusiness, ReadBranches, ChangeBranches, ManageKeys, ReadMembers,
     ManageMembers, ReadProducts, ChangeProducts, ReadCustomers, ChangeCustomers, ReadStock,
     ChangeStock, ReadOrders, PlaceOrders, SetDeliveryFee, WorkOrders, DeliverOrders, CancelOrders,
-    SeeAvailability,
+    ReadCoupons, ChangeCoupons, RefundPayments, TakeReturns, SeeAvailability,
 }
 
 /// Owner, manager, staff, service, courier, customer.
@@ -55,6 +55,10 @@ SetDeliveryFee   all  all  at   -    -    -
 WorkOrders       all  all  at   at   -    -
 DeliverOrders    all  all  at   at   mine -
 CancelOrders     all  all  at   at   -    own
+ReadCoupons      all  all  all  all  -    -
+ChangeCoupons    all  all  -    -    -    -
+RefundPayments   all  all  -    -    -    -
+TakeReturns      all  all  at   at   -    -
 SeeAvailability  all  all  at   at   -    -
 ";
 

@@ -92,9 +92,10 @@ impl World {
 
     /// An order to be paid online, of a checkout of its own.
     pub(crate) async fn unpaid(&self, key: &str, product: ProductId, units: i64) -> Arc<Order> {
-        let checkout = self.hold(&format!("{key}-hold"), &[(product, units)]).await;
-        let order = self.complete(&format!("{key}-order"), &checkout.unwrap());
-        order.await.unwrap().value
+        let hold = format!("{key}-hold");
+        let checkout = self.hold(&hold, &[(product, units)]).await.unwrap();
+        let order = self.complete(&format!("{key}-order"), &checkout).await;
+        order.unwrap().value
     }
 
     pub(crate) async fn pay(&self, key: &str, order: OrderId) -> Result<Arc<Payment>, Error> {

@@ -111,6 +111,7 @@ impl Client {
             fulfilment: FulfilmentKind::Pickup,
             address: None,
             payment_method: PaymentMethod::OnDelivery,
+            coupons: Vec::new(),
             delivery_fee: None,
             note: None,
             expected_total: None,

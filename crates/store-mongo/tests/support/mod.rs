@@ -148,6 +148,7 @@ impl Shop {
             },
             puts,
             stock,
+            tallies: Vec::new(),
         }
     }
 

@@ -357,7 +357,7 @@ fn records_come_back_as_they_were_written() {
         .execute_batch(FIXTURES[FIXTURES.len() - 1].1)
         .unwrap();
     for kind in Kind::ALL {
-        let table = document::table(kind).name;
+        let table = crate::table::table(kind).name;
         for text in strings(&connection, &format!("SELECT record FROM {table}")) {
             let read = document::decode(kind, &text).unwrap();
             assert_eq!(document::encode(&read).unwrap(), text);

@@ -38,14 +38,14 @@ pub(super) const SALE: &[Index] = &[
         Collection::Orders,
         "orders_due",
         ALL_DUE,
-        &[Purpose::Read("Store::due of all businesses")],
+        &[Purpose::Read("Store::due: orders of all businesses")],
     )
     .only(Condition::Present("dueAt")),
     sorted(
         Collection::Orders,
         "orders_business_due",
         DUE,
-        &[Purpose::Read("Store::due of one business")],
+        &[Purpose::Read("Store::due: orders of one business")],
     )
     .only(Condition::Present("dueAt")),
     unique(
@@ -60,14 +60,14 @@ pub(super) const SALE: &[Index] = &[
         Collection::Checkouts,
         "checkouts_due",
         ALL_DUE,
-        &[Purpose::Read("Store::due of all businesses")],
+        &[Purpose::Read("Store::due: checkouts of all businesses")],
     )
     .only(Condition::Present("dueAt")),
     sorted(
         Collection::Checkouts,
         "checkouts_business_due",
         DUE,
-        &[Purpose::Read("Store::due of one business")],
+        &[Purpose::Read("Store::due: checkouts of one business")],
     )
     .only(Condition::Present("dueAt")),
     unique(
@@ -101,14 +101,14 @@ pub(super) const SALE: &[Index] = &[
         Collection::Payments,
         "payments_due",
         ALL_DUE,
-        &[Purpose::Read("Store::due of all businesses")],
+        &[Purpose::Read("Store::due: payments of all businesses")],
     )
     .only(Condition::Present("dueAt")),
     sorted(
         Collection::Payments,
         "payments_business_due",
         DUE,
-        &[Purpose::Read("Store::due of one business")],
+        &[Purpose::Read("Store::due: payments of one business")],
     )
     .only(Condition::Present("dueAt")),
     unique(
@@ -122,14 +122,14 @@ pub(super) const SALE: &[Index] = &[
         Collection::PaymentEvents,
         "payment_events_due",
         ALL_DUE,
-        &[Purpose::Read("Store::due of all businesses")],
+        &[Purpose::Read("Store::due: messages of all businesses")],
     )
     .only(Condition::Present("dueAt")),
     sorted(
         Collection::PaymentEvents,
         "payment_events_business_due",
         DUE,
-        &[Purpose::Read("Store::due of one business")],
+        &[Purpose::Read("Store::due: messages of one business")],
     )
     .only(Condition::Present("dueAt")),
     sorted(

@@ -54,6 +54,7 @@ pub(crate) fn unit() -> UnitOfWork {
         guards: Vec::new(),
         puts: Vec::new(),
         stock: Vec::new(),
+        tallies: Vec::new(),
         answer: Answer::Stock,
     }
 }
@@ -223,6 +224,7 @@ pub(crate) fn set_empty(heads: &mut Heads, business: BusinessId, key: HeadKey) {
         HeadKey::Level(place) => heads.set_level(business, place, None),
         HeadKey::Claim(claim) => heads.set_claim(business, claim, None),
         HeadKey::Series(series) => heads.set_series(business, series, 0),
+        HeadKey::Tally(key) => heads.set_tally(business, key, 0),
         HeadKey::Operation(key) => heads.set_operation(business, key, None),
     }
 }

@@ -92,11 +92,7 @@ impl From<&Settings> for SettingsView {
             unpaid_order_minutes: settings.unpaid_order_minutes,
             auto_confirm_paid: settings.auto_confirm_paid,
             restock_on_cancel: settings.restock_on_cancel,
-            cart_mode: match settings.cart_mode {
-                CartMode::Crdt => CartModeName::Crdt,
-                CartMode::Occ => CartModeName::Occ,
-                CartMode::Events => CartModeName::Events,
-            },
+            cart_mode: settings.cart_mode.into(),
         }
     }
 }
@@ -105,10 +101,20 @@ impl From<&Settings> for SettingsView {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
 #[schema(as = CartMode)]
 #[serde(rename_all = "lowercase")]
-enum CartModeName {
+pub(crate) enum CartModeName {
     Crdt,
     Occ,
     Events,
+}
+
+impl From<CartMode> for CartModeName {
+    fn from(mode: CartMode) -> Self {
+        match mode {
+            CartMode::Crdt => Self::Crdt,
+            CartMode::Occ => Self::Occ,
+            CartMode::Events => Self::Events,
+        }
+    }
 }
 
 impl From<CartModeName> for CartMode {

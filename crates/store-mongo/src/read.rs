@@ -101,7 +101,7 @@ async fn in_own_task<T: Send + 'static>(
     }
 }
 
-fn interactive() -> Deadline {
+pub(crate) fn interactive() -> Deadline {
     Deadline::after(INTERACTIVE - ANSWER_MARGIN)
 }
 

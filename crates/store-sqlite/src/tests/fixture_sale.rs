@@ -82,6 +82,7 @@ fn checkout(world: &World) -> Checkout {
         hold: raw(0x53),
         hold_expires_at: at(600_000),
         cart: Some(CartId(raw(0x54))),
+        seal: None,
         order: None,
         stamp: stamp(),
     }

@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 use crate::inventory_document::{ItemDocument, read_items};
 use crate::order_names::{FulfilmentType, PaymentMethodName, PaymentStatusName, StatusName};
 use crate::problem::Problem;
-use crate::value::{Id, Money, Time, finish, optional};
+use crate::value::{Id, Money, Price, Prices, Time, finish, optional};
 
 /// An order. Its items are snapshots: no later change of a product shows in them.
 #[derive(Debug, Serialize, ToSchema)]
@@ -66,7 +66,8 @@ pub(crate) struct OrderView {
 impl From<&Order> for OrderView {
     fn from(order: &Order) -> Self {
         let currency = order.currency;
-        let money = |amount| Money::show(amount, currency);
+        let prices = Prices::of(currency);
+        let money = |amount| prices.show(amount);
         Self {
             id: order.id.into(),
             number: order.number.to_string(),
@@ -82,7 +83,7 @@ impl From<&Order> for OrderView {
             items: order
                 .lines
                 .iter()
-                .map(|line| LineView::new(line, currency))
+                .map(|line| LineView::new(line, prices))
                 .collect(),
             totals: TotalsView {
                 subtotal: money(order.totals.subtotal),
@@ -137,19 +138,19 @@ struct LineView {
     name_at_purchase: String,
     quantity: i64,
     /// Price of one unit, tax included.
-    unit_price: Money,
+    unit_price: Price,
     /// `unitPrice × quantity`.
-    subtotal: Money,
-    discount: Money,
+    subtotal: Price,
+    discount: Price,
     /// The tax inside `total`.
-    tax: Money,
+    tax: Price,
     /// `subtotal − discount`.
-    total: Money,
+    total: Price,
 }
 
 impl LineView {
-    fn new(line: &Line, currency: Currency) -> Self {
-        let money = |amount| Money::show(amount, currency);
+    fn new(line: &Line, prices: Prices) -> Self {
+        let money = |amount| prices.show(amount);
         Self {
             product_id: line.product.into(),
             sku_at_purchase: line.sku.clone(),
@@ -169,13 +170,13 @@ impl LineView {
 #[schema(as = Totals)]
 #[serde(rename_all = "camelCase")]
 struct TotalsView {
-    subtotal: Money,
-    discount: Money,
+    subtotal: Price,
+    discount: Price,
     /// Inside the prices, not on top.
-    tax: Money,
-    delivery_fee: Money,
+    tax: Price,
+    delivery_fee: Price,
     /// `subtotal − discount + deliveryFee`.
-    total: Money,
+    total: Price,
 }
 
 /// How an order reaches its buyer.

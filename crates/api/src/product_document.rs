@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 use crate::body;
 use crate::json::push_step;
 use crate::problem::Problem;
-use crate::value::{Id, Money, Time, finish, ids, nullable, optional};
+use crate::value::{Id, Money, Price, Prices, Time, finish, ids, nullable, optional};
 
 /// An article of the catalogue.
 #[derive(Debug, Serialize, ToSchema)]
@@ -32,7 +32,7 @@ pub(crate) struct ProductView {
     #[schema(example = "Pan de bono")]
     name: String,
     /// Price of one unit, tax included.
-    sale_price: Money,
+    sale_price: Price,
     /// The tax inside the price.
     #[schema(example = "0.19")]
     tax_rate: String,
@@ -60,7 +60,7 @@ impl ProductView {
             id: product.id.into(),
             sku: product.sku.clone(),
             name: product.name.clone(),
-            sale_price: Money::show(product.sale_price, currency),
+            sale_price: Prices::of(currency).show(product.sale_price),
             tax_rate: product.tax_rate.to_decimal(),
             active: product.active,
             branch_ids: branches.map(|ids| ids.iter().map(|id| Id::from(*id)).collect()),

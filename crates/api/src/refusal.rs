@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::auth::Caller;
 use crate::problem::{Code, Problem};
-use crate::value::Money;
+use crate::value::Prices;
 use crate::{api_key, branch, business, customer, inventory, member, order, product};
 
 impl Caller {
@@ -163,14 +163,15 @@ fn insufficient_stock(short: &[ShortLevel], sees_availability: bool) -> Problem 
 }
 
 fn price_changed(expected: Amount, actual: Amount, currency: Currency) -> Problem {
+    let prices = Prices::of(currency);
     Problem::new(
         Code::PriceChanged,
         "The total is not the expected one. Nothing was done.",
     )
-    .with("expectedTotal", json!(Money::show(expected, currency)))
-    .with("actualTotal", json!(Money::show(actual, currency)))
-    .with("old", json!(Money::show(expected, currency)))
-    .with("new", json!(Money::show(actual, currency)))
+    .with("expectedTotal", json!(prices.show(expected)))
+    .with("actualTotal", json!(prices.show(actual)))
+    .with("old", json!(prices.show(expected)))
+    .with("new", json!(prices.show(actual)))
 }
 
 fn taken(claim: &Claim) -> Problem {

@@ -3,7 +3,9 @@
 //! Owns their form in JSON and in the published schema, and the gathering of faults while a
 //! document is read. Must not know any document.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::fmt;
 
 use abasto_domain::currency::Currency;
 use abasto_domain::fault::{Faults, InvalidValue};
@@ -11,7 +13,9 @@ use abasto_domain::id::RawId;
 use abasto_domain::money::Amount;
 use abasto_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::Schema;
+use utoipa::{PartialSchema, ToSchema};
 
 use crate::problem::Problem;
 use crate::time;
@@ -41,7 +45,7 @@ impl<T: Into<RawId>> From<T> for Id {
 
 /// An exact amount in the business's currency: digits, and at most as many decimals as the
 /// currency has; without sign, exponent or separators. Answers carry all decimals.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(transparent)]
 #[schema(
     value_type = String,
@@ -51,12 +55,69 @@ impl<T: Into<RawId>> From<T> for Id {
 pub(crate) struct Money(String);
 
 impl Money {
-    pub(crate) fn show(amount: Amount, currency: Currency) -> Self {
-        Self(amount.to_decimal(currency))
-    }
-
     pub(crate) fn read(&self, currency: Currency) -> Result<Amount, InvalidValue> {
         Amount::parse(&self.0, currency)
+    }
+}
+
+/// [`Money`] on its way out: written as digits where it is serialised, without a text of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Price {
+    minor: i64,
+    decimals: u8,
+}
+
+/// Shows amounts of one currency.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Prices {
+    decimals: u8,
+}
+
+impl Prices {
+    pub(crate) fn of(currency: Currency) -> Self {
+        Self {
+            decimals: currency.exponent(),
+        }
+    }
+
+    pub(crate) fn show(self, amount: Amount) -> Price {
+        Price {
+            minor: amount.minor(),
+            decimals: self.decimals,
+        }
+    }
+}
+
+impl fmt::Display for Price {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.decimals == 0 {
+            return write!(f, "{}", self.minor);
+        }
+        let unit = 10_i64.pow(u32::from(self.decimals));
+        let (whole, part) = (self.minor / unit, self.minor % unit);
+        write!(
+            f,
+            "{whole}.{part:0width$}",
+            width = usize::from(self.decimals)
+        )
+    }
+}
+
+impl Serialize for Price {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl PartialSchema for Price {
+    fn schema() -> RefOr<Schema> {
+        Money::schema()
+    }
+}
+
+impl ToSchema for Price {
+    fn name() -> Cow<'static, str> {
+        Money::name()
     }
 }
 
@@ -122,4 +183,21 @@ pub(crate) fn finish<T>(faults: Faults, value: Option<T>) -> Result<T, Problem> 
         .finish()
         .map_err(|faults| Problem::validation(&faults))?;
     value.ok_or_else(Problem::internal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_price_is_written_as_the_domain_writes_it() {
+        for code in ["COP", "JPY", "KWD"] {
+            let currency = Currency::parse(code).unwrap();
+            for minor in [0, 1, 9, 10, 99, 100, 101, 12_345, 1_000_000_000_000_000] {
+                let amount = Amount::from_minor(minor).unwrap();
+                let price = Prices::of(currency).show(amount).to_string();
+                assert_eq!(price, amount.to_decimal(currency));
+            }
+        }
+    }
 }

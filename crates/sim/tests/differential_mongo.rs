@@ -1,14 +1,15 @@
-//! The store answers as the model does, whatever it is sent, and ends with the same records.
+//! The store on MongoDB answers as the model does, whatever it is sent, and ends with the same records.
 #![cfg(test)]
 
-mod support;
-
 use std::sync::Arc;
+use std::time::Duration;
 
 use abasto_sim::differential::{Tally, play};
 use abasto_sim::model::ModelStore;
+use abasto_store_mongo::MongoStore;
 use abasto_testbed::mongo_cluster;
-use support::{address, drop_database, migrated};
+use abasto_testbed::wire::Connection;
+use bson::doc;
 
 /// Commands of one run.
 const STEPS: usize = 200;
@@ -19,14 +20,24 @@ const TESTS: u64 = 4;
 
 async fn run(seed: u64) -> Tally {
     let set = mongo_cluster::shared_uri().expect("a replica set");
-    let uri = address(set, &format!("differ_{}_{seed}", std::process::id()));
-    let store = migrated(&uri).await;
+    let database = format!("differ_{}_{seed}", std::process::id());
+    let uri = set.replacen("/?", &format!("/{database}?"), 1);
+    let store = MongoStore::connect(&uri).await.expect("connects");
+    store.migrate().await.expect("migrates");
     let played = play(seed, STEPS, Arc::new(ModelStore::new()), &store).await;
-    drop_database(&uri).await;
+    drop_database(&database);
     match played {
         Ok(tally) => tally,
         Err(divergence) => panic!("{divergence}"),
     }
+}
+
+/// Thousands of databases would need as many open files.
+fn drop_database(name: &str) {
+    let primary = mongo_cluster::shared_primary().expect("a primary");
+    let connection = Connection::open(primary, Duration::from_secs(30));
+    let dropped = connection.and_then(|mut open| open.run(name, doc! { "dropDatabase": 1 }));
+    dropped.expect("dropped");
 }
 
 /// How many runs each test plays: `ABASTO_SEEDS` for all tests together, or the usual ones.

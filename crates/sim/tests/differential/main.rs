@@ -1,6 +1,7 @@
 //! Every store answers as the model does, whatever it is sent.
 //!
-//! `TESTBED_SEEDS` plays so many seeds against SQLite instead of the usual ones.
+//! `TESTBED_SEEDS` plays so many seeds against SQLite when it names more than the usual three
+//! hundred.
 #![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 mod sqlite;

@@ -1,4 +1,4 @@
-//! The embedded store against the model: three hundred seeds, or as many as asked for.
+//! The embedded store against the model: three hundred seeds, or more when asked for.
 
 use std::path::Path;
 
@@ -23,12 +23,12 @@ fn folder() -> TempDir {
     }
 }
 
-/// The number of seeds of one test.
+/// The number of seeds of one test: the usual one, or more.
 fn seeds() -> u64 {
     #[expect(clippy::disallowed_methods, reason = "a test asks how long it may run")]
     let wanted = std::env::var("TESTBED_SEEDS").ok();
     let wanted = wanted.map(|text| text.parse::<u64>().expect("TESTBED_SEEDS is a number"));
-    wanted.map_or(SEEDS, |wanted| wanted.div_ceil(TESTS))
+    wanted.map_or(SEEDS, |wanted| SEEDS.max(wanted.div_ceil(TESTS)))
 }
 
 /// Every twelfth seed, from the given one.

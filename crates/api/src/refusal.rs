@@ -3,7 +3,9 @@
 //! Owns which facts go with which refusal, and who may see them.
 
 use abasto_domain::access::Permission;
+use abasto_domain::checkout::CheckoutStatus;
 use abasto_domain::currency::Currency;
+use abasto_domain::id::OrderId;
 use abasto_domain::money::Amount;
 use abasto_domain::order::{OverLimit, Refused};
 use abasto_domain::order_payment::PayRejection;
@@ -79,21 +81,8 @@ impl From<Error> for Problem {
             .with("coupon", json!(code))
             .with("reason", why.code()),
             Error::Exhausted(key) => exhausted(key),
-            Error::CheckoutEnded { status, order } => new(
-                Code::CheckoutEnded,
-                "The checkout is not open any more. Nothing was done.",
-            )
-            .with("checkoutStatus", status.name())
-            .with("orderId", json!(order)),
-            Error::NotPayable(PayRejection::NotPayable(status)) => new(
-                Code::NotPayable,
-                "The order does not wait for an online payment. Nothing was done.",
-            )
-            .with("orderStatus", status.name()),
-            Error::NotPayable(PayRejection::TooManyAttempts) => new(
-                Code::NotPayable,
-                "There were too many attempts to pay the order. Nothing was done.",
-            ),
+            Error::CheckoutEnded { status, order } => checkout_ended(status, order),
+            Error::NotPayable(why) => not_payable(why),
             Error::NotReturnable(why) => not_returnable(&why),
             Error::InvalidTransition(transition) => invalid_transition(&transition),
             Error::Contended | Error::Overloaded => Problem::overloaded(),
@@ -231,6 +220,29 @@ fn taken(claim: &Claim) -> Problem {
         }
     };
     Problem::new(code, detail)
+}
+
+fn checkout_ended(status: CheckoutStatus, order: Option<OrderId>) -> Problem {
+    Problem::new(
+        Code::CheckoutEnded,
+        "The checkout is not open any more. Nothing was done.",
+    )
+    .with("checkoutStatus", status.name())
+    .with("orderId", json!(order))
+}
+
+fn not_payable(why: PayRejection) -> Problem {
+    match why {
+        PayRejection::NotPayable(status) => Problem::new(
+            Code::NotPayable,
+            "The order does not wait for an online payment. Nothing was done.",
+        )
+        .with("orderStatus", status.name()),
+        PayRejection::TooManyAttempts => Problem::new(
+            Code::NotPayable,
+            "There were too many attempts to pay the order. Nothing was done.",
+        ),
+    }
 }
 
 fn exhausted(key: TallyKey) -> Problem {

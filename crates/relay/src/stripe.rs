@@ -231,7 +231,7 @@ fn intent_answer(intent: &Value) -> Answer {
 
 fn reason(body: &Value) -> String {
     let code = &body["error"]["code"];
-    let code = code.as_str().or(body["failure_reason"].as_str());
+    let code = code.as_str().or_else(|| body["failure_reason"].as_str());
     code.unwrap_or("refused by the provider").to_owned()
 }
 

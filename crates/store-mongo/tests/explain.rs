@@ -8,7 +8,9 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use abasto_domain::id::{ApiKeyId, BranchId, CustomerId, MemberId, OrderId, ProductId, RawId};
+use abasto_domain::id::{
+    ApiKeyId, BranchId, BusinessId, CustomerId, MemberId, OrderId, ProductId, RawId,
+};
 use abasto_domain::idempotency::OperationKey;
 use abasto_domain::order_state::Status;
 use abasto_domain::time::Timestamp;
@@ -498,6 +500,14 @@ async fn check_reads(store: &MongoStore, database: &Database, shop: &Shop) {
         })
         .await
         .expect("read");
+    check_due(store, business).await;
+    for seen in seen(database).await {
+        let name = seen.comment().to_owned();
+        seen.check(&name);
+    }
+}
+
+async fn check_due(store: &MongoStore, business: BusinessId) {
     let at = Timestamp::from_millis(NOW.as_millis() + 1);
     for kind in [Kind::Checkout, Kind::Payment, Kind::PaymentEvent] {
         for business in [None, Some(business)] {
@@ -517,10 +527,6 @@ async fn check_reads(store: &MongoStore, database: &Database, shop: &Shop) {
         .collect();
     let holders = store.holders(business, &claims).await.expect("read");
     assert!(holders.iter().all(Option::is_some));
-    for seen in seen(database).await {
-        let name = seen.comment().to_owned();
-        seen.check(&name);
-    }
 }
 
 async fn check_commits(store: &MongoStore, database: &Database, shop: &Shop) {

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use abasto_domain::id::{BusinessId, RawId};
+use abasto_domain::order::Order;
 use abasto_domain::time::Timestamp;
 use abasto_store::StoreError;
 use abasto_store::record::{Document, DocumentKey, Kind};
@@ -89,23 +90,12 @@ fn head(document: &Document) -> Result<Head<'_>, serde_json::Error> {
             ];
             (it.business, it.stamp, cells, codec::encode(it)?)
         }
-        Document::Order(it) => {
-            let cells = vec![
-                Cell::bytes(&it.branch.0.0),
-                Cell::number(it.status as i64),
-                Cell::bytes(codec::id_bytes(it.customer.id.as_ref().map(|id| &id.0))),
-                Cell::bytes(codec::id_bytes(
-                    it.fulfilment.courier.as_ref().map(|id| &id.0),
-                )),
-                Cell::text(it.number.series.code.as_str()),
-                Cell::number(i64::from(it.number.series.year)),
-                Cell::number(it.number.sequence),
-                Cell::bytes(codec::id_bytes(it.checkout.as_ref().map(|id| &id.0))),
-                Cell::bytes(codec::id_bytes(it.cart.as_ref().map(|id| &id.0))),
-                due(document),
-            ];
-            (it.business, it.stamp, cells, codec::encode(it)?)
-        }
+        Document::Order(it) => (
+            it.business,
+            it.stamp,
+            order_cells(it, document),
+            codec::encode(it)?,
+        ),
         Document::Checkout(it) => {
             let cells = vec![claim(document), due(document)];
             (it.business, it.stamp, cells, codec::encode(it)?)
@@ -135,6 +125,23 @@ fn head(document: &Document) -> Result<Head<'_>, serde_json::Error> {
         cells,
         record,
     })
+}
+
+fn order_cells<'a>(it: &'a Order, document: &Document) -> Vec<Cell<'a>> {
+    vec![
+        Cell::bytes(&it.branch.0.0),
+        Cell::number(it.status as i64),
+        Cell::bytes(codec::id_bytes(it.customer.id.as_ref().map(|id| &id.0))),
+        Cell::bytes(codec::id_bytes(
+            it.fulfilment.courier.as_ref().map(|id| &id.0),
+        )),
+        Cell::text(it.number.series.code.as_str()),
+        Cell::number(i64::from(it.number.series.year)),
+        Cell::number(it.number.sequence),
+        Cell::bytes(codec::id_bytes(it.checkout.as_ref().map(|id| &id.0))),
+        Cell::bytes(codec::id_bytes(it.cart.as_ref().map(|id| &id.0))),
+        due(document),
+    ]
 }
 
 /// The one value that the document claims; empty when there is none.

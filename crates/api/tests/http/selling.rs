@@ -28,7 +28,10 @@ async fn a_checkout_becomes_one_order_that_waits_for_its_payment() {
     assert_eq!(checkout["status"], "open");
     assert_eq!(checkout["totals"]["total"], "7000.00");
     let again = open(&shop, "a", &basket).await;
-    assert_eq!((again.status.as_u16(), again.json()), (201, checkout.clone()));
+    assert_eq!(
+        (again.status.as_u16(), again.json()),
+        (201, checkout.clone())
+    );
     open(&shop, "b", &basket)
         .await
         .refused(409, "insufficient-stock");

@@ -21,10 +21,7 @@ fn name(state: &impl Debug) -> String {
     name
 }
 
-fn drawn<S: Debug>(all: &[S], allowed: impl Fn(&S) -> &'static [S]) -> String
-where
-    S: 'static,
-{
+fn drawn<S: Debug + 'static>(all: &[S], allowed: impl Fn(&S) -> &'static [S]) -> String {
     let width = all.iter().map(|state| name(state).len()).max().unwrap_or(0);
     let lines = all.iter().map(|state| {
         let next: Vec<String> = allowed(state).iter().map(name).collect();

@@ -26,6 +26,13 @@ pub(crate) fn created<T: Serialize>(location: String, version: i64, body: T) -> 
     response
 }
 
+/// A new document that may have no version: 201, `Location`.
+pub(crate) fn placed<T: Serialize>(location: String, body: T) -> Response {
+    let mut response = made(body);
+    put_location(&mut response, location);
+    response
+}
+
 /// Something made that has no version of its own: 201.
 pub(crate) fn made<T: Serialize>(body: T) -> Response {
     (StatusCode::CREATED, Json(body)).into_response()

@@ -95,11 +95,7 @@ impl From<&Settings> for SettingsView {
             auto_confirm_paid: settings.auto_confirm_paid,
             restock_on_cancel: settings.restock_on_cancel,
             return_coupons_on_cancel: settings.return_coupons_on_cancel,
-            cart_mode: match settings.cart_mode {
-                CartMode::Crdt => CartModeName::Crdt,
-                CartMode::Occ => CartModeName::Occ,
-                CartMode::Events => CartModeName::Events,
-            },
+            cart_mode: settings.cart_mode.into(),
         }
     }
 }
@@ -108,10 +104,20 @@ impl From<&Settings> for SettingsView {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
 #[schema(as = CartMode)]
 #[serde(rename_all = "lowercase")]
-enum CartModeName {
+pub(crate) enum CartModeName {
     Crdt,
     Occ,
     Events,
+}
+
+impl From<CartMode> for CartModeName {
+    fn from(mode: CartMode) -> Self {
+        match mode {
+            CartMode::Crdt => Self::Crdt,
+            CartMode::Occ => Self::Occ,
+            CartMode::Events => Self::Events,
+        }
+    }
 }
 
 impl From<CartModeName> for CartMode {

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use abasto_domain::checkout::{Checkout, CheckoutStatus};
-use abasto_domain::fault::Faults;
-use abasto_domain::id::CheckoutId;
+use abasto_domain::fault::{Faults, InvalidValue};
+use abasto_domain::id::{CartId, CheckoutId};
 use abasto_engine::checkout::OpenCheckout;
+use abasto_engine::checkout_cart::CheckOutCart;
 use axum::extract::State;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,7 @@ use crate::answer;
 use crate::app::Ready;
 use crate::auth::Caller;
 use crate::body::{Body, NoFields, OptionalBody};
+use crate::cart::{GuestSecret, Visitor};
 use crate::idempotency::{IdempotencyKey, mark_replayed};
 use crate::inventory_document::{ItemDocument, read_items};
 use crate::openapi::RequiredKey;
@@ -119,10 +121,16 @@ impl CheckoutView {
 #[schema(as = OpenCheckout)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct CheckoutDraft {
-    branch_id: Id,
+    /// What is bought: a cart, in place of `items`, `customerId` and `couponCodes`. The same cart
+    /// again renews its own checkout.
+    #[schema(nullable = false)]
+    cart_id: Option<Id>,
+    /// Needed without a cart; with one it is the cart's.
+    #[schema(nullable = false)]
+    branch_id: Option<Id>,
     /// Items of one product are summed.
-    #[schema(min_items = 1, max_items = 200)]
-    items: Vec<ItemDocument>,
+    #[schema(min_items = 1, max_items = 200, nullable = false)]
+    items: Option<Vec<ItemDocument>>,
     /// Who buys, when known; a calling customer always buys for themselves.
     customer_id: Option<Id>,
     /// The coupons to use.
@@ -132,23 +140,66 @@ struct CheckoutDraft {
     payment_method: PaymentMethodName,
 }
 
+/// What a draft asks for.
+enum Wanted {
+    Items(OpenCheckout),
+    Cart(CheckOutCart),
+}
+
+const NEEDED: InvalidValue = InvalidValue::new("required", "needed without a cart");
+const WITH_CART: InvalidValue = InvalidValue::new("not-allowed", "with a cart, the cart says");
+
 impl CheckoutDraft {
-    fn read(self) -> Result<OpenCheckout, Problem> {
+    fn read(self) -> Result<Wanted, Problem> {
+        match self.cart_id {
+            Some(cart) => self.read_cart(cart.into()).map(Wanted::Cart),
+            None => self.read_items().map(Wanted::Items),
+        }
+    }
+
+    fn read_cart(self, cart: CartId) -> Result<CheckOutCart, Problem> {
+        let mut faults = Faults::default();
+        let there = [
+            ("/items", self.items.is_some()),
+            ("/customerId", self.customer_id.is_some()),
+            ("/couponCodes", self.coupon_codes.is_some()),
+        ];
+        for (pointer, _) in there.into_iter().filter(|(_, is_there)| *is_there) {
+            faults.push(WITH_CART.at(pointer));
+        }
+        let fulfilment = self.fulfilment.read(&mut faults);
+        let command = || {
+            let (fulfilment, address) = fulfilment?;
+            Some(CheckOutCart {
+                cart,
+                branch: self.branch_id.map(Id::into),
+                fulfilment,
+                address,
+                payment_method: self.payment_method.into(),
+            })
+        };
+        finish(faults, command())
+    }
+
+    fn read_items(self) -> Result<OpenCheckout, Problem> {
         let mut faults = Faults::default();
         let f = &mut faults;
-        let items = read_items(f, &self.items);
+        let branch = f.take("/branchId", self.branch_id.ok_or(NEEDED));
+        let items = f.take("/items", self.items.ok_or(NEEDED));
+        let items = items.and_then(|items| read_items(f, &items));
         let coupons = read_codes(f, self.coupon_codes);
         let fulfilment = self.fulfilment.read(f);
         let command = || {
             let (kind, address) = fulfilment?;
             Some(OpenCheckout {
-                branch: self.branch_id.into(),
+                branch: branch?.into(),
                 items: items?,
                 customer: self.customer_id.map(Id::into),
                 coupons: coupons?,
                 fulfilment: kind,
                 address,
                 payment_method: self.payment_method.into(),
+                cart: None,
             })
         };
         finish(faults, command())
@@ -160,20 +211,21 @@ impl CheckoutDraft {
 /// Holds all units for the business's `holdMinutes`, or does nothing at all.
 #[utoipa::path(
     post, path = "/v1/checkouts", operation_id = "openCheckout", tag = "Checkouts",
-    params(RequiredKey),
+    params(RequiredKey, GuestSecret),
     request_body = CheckoutDraft,
     responses((status = 201, description = "Open", body = CheckoutView)),
 )]
 async fn open(
-    caller: Caller,
+    visitor: Visitor,
     State(ready): State<Arc<Ready>>,
     key: IdempotencyKey,
     Body(body): Body<CheckoutDraft>,
 ) -> Result<Response, Problem> {
-    let done = ready
-        .engine
-        .open_checkout(&caller.context, &key.0, body.read()?)
-        .await;
+    let (engine, caller) = (&ready.engine, &visitor.caller);
+    let done = match body.read()? {
+        Wanted::Items(command) => engine.open_checkout(&caller.context, &key.0, command).await,
+        Wanted::Cart(command) => engine.check_out_cart(&visitor.cart, &key.0, command).await,
+    };
     let done = done.map_err(|error| caller.problem(error))?;
     let checkout = &*done.value;
     let location = format!("/v1/checkouts/{}", checkout.id);

@@ -3,7 +3,7 @@
 //! Owns the header's two forms. What a key stands for is the engine's business.
 
 use abasto_domain::idempotency::parse_key;
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
@@ -36,6 +36,20 @@ impl<S: Sync> FromRequestParts<S> for IdempotencyKey {
         match parse_key(text) {
             Ok(key) => Ok(Self(key)),
             Err(why) => Err(invalid(format!("{}.", capitalised(&why.message)))),
+        }
+    }
+}
+
+impl<S: Sync> OptionalFromRequestParts<S> for IdempotencyKey {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Option<Self>, Problem> {
+        if parts.headers.contains_key(IDEMPOTENCY_KEY) {
+            <Self as FromRequestParts<S>>::from_request_parts(parts, state)
+                .await
+                .map(Some)
+        } else {
+            Ok(None)
         }
     }
 }

@@ -19,6 +19,9 @@ mod auth;
 mod body;
 mod branch;
 mod business;
+mod cart;
+mod cart_document;
+mod cart_refusal;
 mod checkout;
 mod coupon;
 mod csv_rows;
@@ -121,6 +124,7 @@ fn routes(test_clock: TestClock) -> OpenApiRouter<Arc<Ready>> {
         .merge(order::router())
         .merge(order_action::router())
         .merge(order_return::router())
+        .merge(cart::router())
         .merge(checkout::router())
         .merge(coupon::router())
         .merge(payment::router())

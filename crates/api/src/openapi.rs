@@ -49,6 +49,22 @@ pub(crate) struct RequiredKey {
     idempotency_key: String,
 }
 
+/// The key of an intention, when the caller keeps one.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "it documents a header that `idempotency` reads")]
+pub(crate) struct OptionalKey {
+    /// Names the intention: sent again with the same content, it gets the first answer again.
+    #[param(
+        rename = "Idempotency-Key",
+        min_length = 1,
+        max_length = 257,
+        example = "5b0a3c9e-phone-7-000184",
+        nullable = false
+    )]
+    idempotency_key: Option<String>,
+}
+
 /// Why a request was refused (RFC 9457). Some codes have fields of their own; their pages tell.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Problem)]
@@ -126,6 +142,7 @@ pub(crate) struct FaultView {
         (name = "Inventory", description = "Levels and movements of stock"),
         (name = "Coupons", description = "What takes something off a basket"),
         (name = "Checkouts", description = "Baskets that hold their units for a while"),
+        (name = "Carts", description = "Edits that merge: no lock, no lost edit"),
         (name = "Orders", description = "Placing orders and working them off"),
         (name = "Payments", description = "Attempts to pay, refunds, messages of providers"),
         (name = "Returns", description = "Sold units that come back"),

@@ -112,6 +112,14 @@ codes! {
     DuplicateCode = "duplicate-code", 409, "Another branch has this code";
     /// The user is an active member already.
     DuplicateMember = "duplicate-member", 409, "The user is an active member already";
+    /// The device used this number before.
+    DotReuse = "dot-reuse", 409, "The device used this number before";
+    /// Every other edit was first.
+    CartContention = "cart-contention", 409, "Too many others change the cart";
+    /// The cart shows something else than what was put in.
+    CartNeedsLook = "cart-needs-look", 409, "The cart must be looked at first";
+    /// The cart takes no operations any more.
+    CartSealed = "cart-sealed", 410, "The cart has ended";
     /// Somebody else changed the resource.
     VersionMismatch = "version-mismatch", 412, "The resource has another version";
     /// Too large.
@@ -124,6 +132,14 @@ codes! {
     UnknownField = "unknown-field", 422, "The input has a field that does not exist";
     /// More units of a product than one order may have.
     MaxPerOrder = "max-per-order", 422, "More units than one order may have";
+    /// The cart would exceed a bound.
+    CartLimit = "cart-limit", 422, "The cart would become too large";
+    /// A time too far in the future.
+    ClockSkew = "clock-skew", 422, "The clock is ahead";
+    /// A tag that this cart did not make, or not for this.
+    BadTag = "bad-tag", 422, "The tag is not valid";
+    /// An operation on a line that is not there.
+    NoSuchLine = "no-such-line", 422, "The line is not in the cart";
     /// `If-Match` is needed.
     PreconditionRequired = "precondition-required", 428, "If-Match is needed";
     /// Too many requests of one credential.

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use abasto_domain::fault::{Fault, InvalidValue};
+use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::edge::Exchange;
@@ -32,6 +34,22 @@ pub(crate) fn take(parts: &mut Parts) -> Result<Map<String, Value>, Problem> {
     match parts.extensions.remove::<Checked>() {
         Some(Checked(values)) => Ok(values),
         None => read(parts),
+    }
+}
+
+/// The parameters of a request that is no list.
+#[derive(Debug)]
+pub(crate) struct Query<T>(pub(crate) T);
+
+impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let values = Value::Object(take(parts)?);
+        // The schema has accepted them.
+        T::deserialize(values)
+            .map(Self)
+            .map_err(|_| Problem::internal())
     }
 }
 

@@ -22,7 +22,9 @@ use serde_json::{Value, json};
 use crate::auth::Caller;
 use crate::problem::{Code, Problem};
 use crate::value::Money;
-use crate::{api_key, branch, business, coupon, customer, inventory, member, order, product};
+use crate::{
+    api_key, branch, business, cart_refusal, coupon, customer, inventory, member, order, product,
+};
 
 impl Caller {
     /// The problem of a refused use case, with the facts that this caller may see.
@@ -85,6 +87,7 @@ impl From<Error> for Problem {
             Error::NotPayable(why) => not_payable(why),
             Error::NotReturnable(why) => not_returnable(&why),
             Error::InvalidTransition(transition) => invalid_transition(&transition),
+            Error::Cart(refusal) => cart_refusal::problem(refusal),
             Error::Contended | Error::Overloaded => Problem::overloaded(),
             Error::Unavailable(why) => {
                 tracing::warn!(target: "abasto::store", why, "the store is unavailable");
@@ -138,6 +141,7 @@ fn version_mismatch(document: &Document, currency: Currency) -> Problem {
         Document::Order(record) => json!(order::OrderView::from(&**record)),
         Document::Coupon(record) => json!(coupon::CouponView::new(record, currency)),
         Document::Checkout(_)
+        | Document::Cart(_)
         | Document::Payment(_)
         | Document::PaymentEvent(_)
         | Document::OrderReturn(_) => Value::Null,
@@ -195,6 +199,8 @@ fn price_changed(expected: Amount, actual: Amount, currency: Currency) -> Proble
 
 fn taken(claim: &Claim) -> Problem {
     let (code, detail) = match claim.rule {
+        // Another request of the customer was first on every try.
+        Unique::ActiveCart => return Problem::overloaded(),
         Unique::BranchCode => (Code::DuplicateCode, "Another branch has this code."),
         Unique::ActiveMember => (
             Code::DuplicateMember,

@@ -63,6 +63,22 @@ impl RecentDots {
         self.recent.push_back((dot, operation.fingerprint(sent)));
     }
 
+    /// The same with a fingerprint that was kept; a dot that is remembered already stays as it is.
+    pub fn note(&mut self, dot: Dot, fingerprint: u64) {
+        if self.recall(dot).is_some() {
+            return;
+        }
+        if self.recent.len() >= MAX_REMEMBERED_DOTS {
+            self.recent.pop_front();
+        }
+        self.recent.push_back((dot, fingerprint));
+    }
+
+    /// What is remembered, oldest first: to keep it beside the cart.
+    pub fn iter(&self) -> impl Iterator<Item = (Dot, u64)> + '_ {
+        self.recent.iter().copied()
+    }
+
     fn recall(&self, dot: Dot) -> Option<u64> {
         let known = self.recent.iter().rev().find(|(known, _)| *known == dot);
         known.map(|&(_, fingerprint)| fingerprint)

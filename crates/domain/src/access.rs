@@ -75,6 +75,10 @@ pub enum Permission {
     TakeReturns,
     /// Learn how many units are available when an order is refused.
     SeeAvailability,
+    /// See carts.
+    ReadCarts,
+    /// Make, edit and merge carts.
+    EditCarts,
 }
 
 /// How far a permission reaches.
@@ -109,6 +113,7 @@ pub const fn reach(role: Role, permission: Permission) -> Reach {
             P::SetDeliveryFee | P::SeeAvailability | P::TakeReturns => Reach::Branches,
             P::ReadCoupons => Reach::Business,
             P::ChangeCoupons | P::RefundPayments => Reach::Nothing,
+            P::ReadCarts | P::EditCarts => Reach::Branches,
             P::ChangeBusiness | P::ChangeBranches | P::ManageKeys => Reach::Nothing,
             P::ManageMembers | P::ChangeProducts => Reach::Nothing,
         },
@@ -120,6 +125,7 @@ pub const fn reach(role: Role, permission: Permission) -> Reach {
             P::SeeAvailability | P::TakeReturns => Reach::Branches,
             P::ReadCoupons => Reach::Business,
             P::ChangeCoupons | P::RefundPayments => Reach::Nothing,
+            P::ReadCarts | P::EditCarts => Reach::Branches,
             P::ChangeBusiness | P::ChangeBranches | P::ManageKeys => Reach::Nothing,
             P::ManageMembers | P::ReadMembers | P::ChangeProducts => Reach::Nothing,
             P::SetDeliveryFee => Reach::Nothing,
@@ -132,7 +138,7 @@ pub const fn reach(role: Role, permission: Permission) -> Reach {
         Role::Customer => match permission {
             P::ReadBusiness | P::ReadBranches | P::ReadProducts => Reach::Business,
             P::ReadOrders | P::PlaceOrders | P::CancelOrders => Reach::Own,
-            P::ReadCustomers => Reach::Own,
+            P::ReadCustomers | P::ReadCarts | P::EditCarts => Reach::Own,
             _ => Reach::Nothing,
         },
     }

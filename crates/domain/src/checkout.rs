@@ -52,6 +52,9 @@ pub struct Checkout {
     pub hold_expires_at: Timestamp,
     /// The cart it came from.
     pub cart: Option<CartId>,
+    /// The state of that cart, as the cart type writes it: what is bought.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seal: Option<Vec<u8>>,
     /// The order it became.
     pub order: Option<OrderId>,
     /// Version and times.
@@ -141,6 +144,7 @@ pub fn open(
         hold: draft.id,
         hold_expires_at: now.plus_millis(draft.hold_ms),
         cart: draft.cart,
+        seal: None,
         order: None,
         stamp: Stamp::first(now),
     };

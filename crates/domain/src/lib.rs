@@ -11,6 +11,7 @@ pub mod access;
 pub mod basket;
 pub mod branch;
 pub mod business;
+pub mod cart;
 pub mod checkout;
 pub mod coupon;
 pub mod credential;

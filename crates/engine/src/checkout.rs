@@ -9,11 +9,12 @@ use abasto_domain::access::{Actor, Permission, Sight};
 use abasto_domain::basket::Basket;
 use abasto_domain::branch::Branch;
 use abasto_domain::business::Business;
-use abasto_domain::checkout::{Checkout, CheckoutDraft, CheckoutRejection, Ending, open};
+use abasto_domain::cart::Cart;
+use abasto_domain::checkout::{Checkout, CheckoutDraft, CheckoutRejection, Ending, open, renew};
 use abasto_domain::coupon::{Coupon, CouponCode, KnownBuyer};
 use abasto_domain::customer::Customer;
 use abasto_domain::fault::InvalidValue;
-use abasto_domain::id::{BranchId, CheckoutId, CustomerId, RawId};
+use abasto_domain::id::{BranchId, CartId, CheckoutId, CustomerId, RawId};
 use abasto_domain::money::Amount;
 use abasto_domain::order::{Address, Fulfilment, FulfilmentKind, PaymentMethod};
 use abasto_domain::pricing::{Item, merge_items};
@@ -50,14 +51,30 @@ pub struct OpenCheckout {
     pub address: Option<Address>,
     /// How it is to be paid.
     pub payment_method: PaymentMethod,
+    /// The cart whose lines these are.
+    pub cart: Option<BoughtCart>,
+}
+
+/// A cart as a checkout takes it.
+#[derive(Debug, Clone, Serialize)]
+pub struct BoughtCart {
+    /// Which.
+    pub id: CartId,
+    /// Its state, as the cart type writes it.
+    #[serde(skip)]
+    pub seal: Vec<u8>,
 }
 
 /// What a checkout is decided upon.
-struct Grounds {
+pub(crate) struct Grounds {
     business: Arc<Business>,
     branch: Arc<Branch>,
     products: Vec<Arc<Product>>,
     coupons: Vec<Arc<Coupon>>,
+    /// The open checkout of the same cart: it is renewed.
+    pub(crate) held: Option<Arc<Checkout>>,
+    /// The cart.
+    pub(crate) cart: Option<Arc<Cart>>,
 }
 
 impl Engine {
@@ -88,14 +105,25 @@ impl Engine {
         freshness: Freshness,
     ) -> Result<UnitOfWork, Error> {
         let grounds = self.grounds(context, command, freshness).await?;
+        self.opening(context, command, operation, &grounds)
+    }
+
+    /// The unit that opens a checkout, or renews the one that the cart has.
+    pub(crate) fn opening(
+        &self,
+        context: &Context,
+        command: &OpenCheckout,
+        operation: &OperationDraft,
+        grounds: &Grounds,
+    ) -> Result<UnitOfWork, Error> {
         let now = self.now();
-        let (checkout, stock) = self.draft_checkout(context, command, &grounds, now)?;
-        let mut unit = self.checkout_unit(context, &grounds, checkout, stock, now);
+        let (checkout, stock) = self.draft_checkout(context, command, grounds, now)?;
+        let mut unit = self.checkout_unit(context, grounds, checkout, stock, now);
         unit.operation = Some(operation.clone());
         Ok(unit)
     }
 
-    async fn grounds(
+    pub(crate) async fn grounds(
         &self,
         context: &Context,
         command: &OpenCheckout,
@@ -115,6 +143,8 @@ impl Engine {
             branch,
             products: self.find_all(business, wanted, freshness).await?,
             coupons: self.coupons_of(business, &command.coupons).await?,
+            held: None,
+            cart: None,
         })
     }
 
@@ -146,10 +176,16 @@ impl Engine {
                 courier: None,
             },
             payment_method: command.payment_method,
-            cart: None,
+            cart: command.cart.as_ref().map(|cart| cart.id),
             hold_ms: i64::from(grounds.business.settings.hold_minutes) * 60_000,
         };
-        Ok(open(draft, now, &mut || self.new_id(now))?)
+        let mut ids = || self.new_id(now);
+        let (mut checkout, stock) = match &grounds.held {
+            Some(held) => renew(held, draft, now, &mut ids)?,
+            None => open(draft, now, &mut ids)?,
+        };
+        checkout.seal = command.cart.as_ref().map(|cart| cart.seal.clone());
+        Ok((checkout, stock))
     }
 
     fn checkout_unit(
@@ -172,9 +208,17 @@ impl Engine {
         unit.guards
             .extend(grounds.coupons.iter().cloned().map(unchanged));
         let known = checkout.customer.is_some();
-        unit.tallies = changes(Vec::new(), of_checkout(&checkout), &grounds.coupons, known);
+        unit.guards
+            .extend(grounds.cart.iter().cloned().map(unchanged));
+        let held = grounds.held.as_ref();
+        let before = held.map_or_else(Vec::new, |held| of_checkout(held));
+        unit.tallies = changes(before, of_checkout(&checkout), &grounds.coupons, known);
         unit.stock = stock;
-        unit.puts = vec![self.put(None, checkout.into(), "abasto.checkout.opened", now)];
+        let (base, event) = match held {
+            Some(held) => (Some(Arc::clone(held).into()), "abasto.checkout.renewed"),
+            None => (None, "abasto.checkout.opened"),
+        };
+        unit.puts = vec![self.put(base, checkout.into(), event, now)];
         unit
     }
 
@@ -288,7 +332,7 @@ pub(crate) fn in_sight(context: &Context, checkout: &Checkout) -> bool {
 }
 
 /// What can be refused before anything is read.
-fn admit(context: &Context, mut command: OpenCheckout) -> Result<OpenCheckout, Error> {
+pub(crate) fn admit(context: &Context, mut command: OpenCheckout) -> Result<OpenCheckout, Error> {
     context.require(Permission::PlaceOrders)?;
     if let Some(own) = context.principal.customer {
         if command.customer.is_some_and(|asked| asked != own) {
@@ -306,7 +350,7 @@ fn admit(context: &Context, mut command: OpenCheckout) -> Result<OpenCheckout, E
 }
 
 /// The order of lines and codes does not make a request new.
-fn canonical(command: &OpenCheckout) -> OpenCheckout {
+pub(crate) fn canonical(command: &OpenCheckout) -> OpenCheckout {
     let mut canonical = command.clone();
     canonical.items.sort_by_key(|item| item.product);
     canonical.coupons.sort();

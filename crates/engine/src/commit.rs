@@ -41,7 +41,7 @@ impl<T> Done<T> {
 pub(crate) fn document(reply: Reply) -> Result<Document, Error> {
     match reply {
         Reply::Document(document) => Ok(document),
-        Reply::Stock(_) => Err(Error::defect("a document was expected as answer")),
+        _ => Err(Error::defect("a document was expected as answer")),
     }
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn document(reply: Reply) -> Result<Document, Error> {
 pub(crate) fn stock(reply: Reply) -> Result<Arc<StockReply>, Error> {
     match reply {
         Reply::Stock(stock) => Ok(stock),
-        Reply::Document(_) => Err(Error::defect("movements were expected as answer")),
+        _ => Err(Error::defect("movements were expected as answer")),
     }
 }
 
@@ -111,6 +111,7 @@ impl Engine {
                 }
                 Verdict::Rejected(Rejection::Taken(claim)) => return Err(Error::Taken(claim)),
                 Verdict::Rejected(Rejection::Bound(key)) => return Err(Error::Exhausted(key)),
+                Verdict::Rejected(Rejection::DotTaken(_)) => return Err(Error::Contended),
                 Verdict::Stale(key) => {
                     metrics::counter!("abasto_commit_stale_total").increment(1);
                     self.note_stale(business, &key);
@@ -122,14 +123,14 @@ impl Engine {
         Err(Error::Contended)
     }
 
-    fn note_stale(&self, business: abasto_domain::id::BusinessId, key: &HeadKey) {
+    pub(crate) fn note_stale(&self, business: abasto_domain::id::BusinessId, key: &HeadKey) {
         if let HeadKey::Document(key) = key {
             self.documents.forget(business, *key);
         }
     }
 
     /// Full jitter; the first repetition comes at once.
-    async fn pause(&self, attempt: u32) {
+    pub(crate) async fn pause(&self, attempt: u32) {
         if attempt == 0 {
             return;
         }

@@ -105,6 +105,7 @@ impl Engine {
             puts: Vec::new(),
             stock: Vec::new(),
             tallies: Vec::new(),
+            carts: abasto_store::cart::CartWork::default(),
             answer: Answer::Put(0),
         }
     }

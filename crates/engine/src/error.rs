@@ -95,6 +95,9 @@ pub enum Error {
     /// The order's state does not allow the step.
     #[error(transparent)]
     InvalidTransition(#[from] InvalidTransition),
+    /// An edit of a cart was refused.
+    #[error(transparent)]
+    Cart(crate::cart::CartRefusal),
     /// Others changed the same things on every try.
     #[error("too many others change the same things")]
     Contended,

@@ -16,7 +16,9 @@ pub mod api_key;
 pub mod branch;
 pub mod business;
 mod cache;
+pub mod cart;
 pub mod checkout;
+pub mod checkout_cart;
 pub mod clock;
 pub mod commit;
 pub mod context;
@@ -55,6 +57,10 @@ pub struct Engine {
     clock: Arc<clock::Clock>,
     ids: Arc<ids::IdSource>,
     documents: Arc<cache::DocumentCache>,
+    carts: Arc<cart::Cells>,
+    authors: Arc<cart::Authors>,
+    /// Stamps edits of carts whose callers do not.
+    hlc: Arc<abasto_cart::Clock>,
     keys: api_key::KeyCache,
     memberships: member::MembershipCache,
     /// Who moves money; the first is the sandbox where it is not switched off.
@@ -77,6 +83,9 @@ impl Engine {
             clock: Arc::default(),
             ids: Arc::new(ids),
             documents: Arc::new(cache::DocumentCache::new()),
+            carts: Arc::new(cart::Cells::new()),
+            authors: Arc::new(cart::Authors::new()),
+            hlc: Arc::default(),
             keys: api_key::key_cache(),
             memberships: member::membership_cache(),
             providers: Arc::new([Provider::Sandbox]),

@@ -22,6 +22,7 @@ use abasto_domain::order::{
 use abasto_domain::pricing::{Item, merge_items};
 use abasto_domain::product::Product;
 use abasto_domain::time::Timestamp;
+use abasto_store::cart::CartWork;
 use abasto_store::event::{Event, EventDraft};
 use abasto_store::query::{OrderFilter, Page, Query};
 use abasto_store::record::{DocumentKey, Kind, Record};
@@ -179,6 +180,7 @@ impl Engine {
             guards,
             stock: order.stock_changes(RESERVE, &mut ids),
             tallies: Vec::new(),
+            carts: CartWork::default(),
             puts: vec![created(order, ids())],
             answer: Answer::Put(0),
         }

@@ -15,6 +15,7 @@ use abasto_domain::order::Order;
 use abasto_domain::order_state::{Action, Outcome, Units, act, assign_courier};
 use abasto_domain::stock::StockChange;
 use abasto_domain::time::Timestamp;
+use abasto_store::cart::CartWork;
 use abasto_store::record::{Document, DocumentKey, Kind};
 use abasto_store::unit::{Answer, Guard, OperationDraft, Put, UnitOfWork};
 use serde::Serialize;
@@ -227,6 +228,7 @@ impl Engine {
             }
         };
         UnitOfWork {
+            carts: CartWork::default(),
             business: context.business(),
             branch: Some(order.branch),
             actor: context.principal.actor,

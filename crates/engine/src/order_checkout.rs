@@ -137,6 +137,7 @@ impl Engine {
         let base = Some(Arc::clone(&checkout).into());
         let completing = self.put(base, completed.into(), "abasto.checkout.completed", now);
         unit.puts = vec![created(order, self.new_id(now)), completing];
+        self.seal_cart(&checkout, &mut unit).await?;
         Ok(unit)
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use abasto_domain::branch::Branch;
 use abasto_domain::business::Business;
+use abasto_domain::cart::Cart;
 use abasto_domain::checkout::Checkout;
 use abasto_domain::coupon::Coupon;
 use abasto_domain::credential::{ApiKey, Member};
@@ -57,6 +58,7 @@ stored!(
     Payment,
     PaymentEvent,
     OrderReturn,
+    Cart,
 );
 
 /// The value of a document that must be of one kind.

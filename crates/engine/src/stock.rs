@@ -16,6 +16,7 @@ use abasto_domain::stock::{
     StockLevel, count,
 };
 use abasto_domain::time::Timestamp;
+use abasto_store::cart::CartWork;
 use abasto_store::unit::{Answer, Guard, OperationDraft, UnitOfWork};
 use abasto_store::verdict::StockReply;
 use serde::Serialize;
@@ -145,6 +146,7 @@ impl Engine {
             puts: Vec::new(),
             stock,
             tallies: Vec::new(),
+            carts: CartWork::default(),
             answer: Answer::Stock,
         })
     }

@@ -24,6 +24,7 @@ pub(crate) const fn field(rule: Unique) -> (Collection, &'static str) {
         Unique::CouponCode => (Collection::Coupons, "code"),
         Unique::ProviderReference => (Collection::Payments, "providerKey"),
         Unique::ProviderEvent => (Collection::PaymentEvents, "providerKey"),
+        Unique::ActiveCart => (Collection::Carts, "activeFor"),
     }
 }
 
@@ -51,7 +52,7 @@ pub(crate) fn filter<'a>(
     let (_, name) = field(rule);
     let condition = match rule {
         Unique::Phone | Unique::VerifiedEmail => doc! { "$in": values, "$type": "string" },
-        Unique::ProviderReference => doc! { "$in": values, "$type": "string" },
+        Unique::ProviderReference | Unique::ActiveCart => doc! { "$in": values, "$type": "string" },
         Unique::OrderOfCheckout | Unique::OrderOfCart | Unique::OpenCheckout => {
             doc! { "$in": values, "$type": "objectId" }
         }

@@ -20,6 +20,7 @@ pub(crate) const fn of(kind: Kind) -> Collection {
         Kind::Payment => Collection::Payments,
         Kind::PaymentEvent => Collection::PaymentEvents,
         Kind::OrderReturn => Collection::OrderReturns,
+        Kind::Cart => Collection::Carts,
     }
 }
 

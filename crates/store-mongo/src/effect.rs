@@ -13,6 +13,7 @@ use abasto_store::record::{Document, Kind};
 use abasto_store::resolve::Effects;
 use mongodb::bson::raw::{RawDocumentBuf, cstr};
 
+use crate::cart;
 use crate::collection;
 use crate::document::{
     Fields, Unstorable, counter, event, operation, stock, tally, write_document,
@@ -38,6 +39,9 @@ pub(crate) async fn write(
     for (collection, verb, statements) in documents(business, currency, decided)? {
         transaction.write(collection, verb, statements).await?;
     }
+    for (collection, verb, statements) in cart::commands(business, decided)? {
+        transaction.write(collection, verb, statements).await?;
+    }
     for (collection, statements) in records(currency, decided)? {
         transaction
             .write(collection, Verb::Insert, statements)
@@ -46,7 +50,8 @@ pub(crate) async fn write(
     Ok(())
 }
 
-type Command = (Collection, Verb, Vec<Statement>);
+/// Statements of one kind for one collection.
+pub(crate) type Command = (Collection, Verb, Vec<Statement>);
 
 /// Levels and series: present ones where the version is still the one read, new ones as they are.
 fn heads(business: BusinessId, read: &Read, decided: &Decided) -> Vec<Command> {
@@ -127,7 +132,8 @@ fn level_set(level: &StockLevel) -> RawDocumentBuf {
     Fields::new().doc(cstr!("$set"), changed.done()).done()
 }
 
-fn conditional(filter: RawDocumentBuf, update: RawDocumentBuf) -> RawDocumentBuf {
+/// A statement of an update.
+pub(crate) fn conditional(filter: RawDocumentBuf, update: RawDocumentBuf) -> RawDocumentBuf {
     Fields::new()
         .doc(cstr!("q"), filter)
         .doc(cstr!("u"), update)
@@ -184,7 +190,8 @@ const fn has_claims(kind: Kind) -> bool {
         | Kind::Customer
         | Kind::Checkout
         | Kind::Coupon
-        | Kind::Payment => true,
+        | Kind::Payment
+        | Kind::Cart => true,
         Kind::Business | Kind::ApiKey | Kind::Order | Kind::PaymentEvent | Kind::OrderReturn => {
             false
         }

@@ -5,10 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use abasto_domain::id::{BusinessId, CustomerId, RawId};
+use abasto_domain::id::{BusinessId, CartId, CustomerId, RawId};
 use abasto_domain::idempotency::OperationKey;
 use abasto_domain::number::Series;
 use abasto_domain::stock::Place;
+use abasto_store::cart::DotKey;
 use abasto_store::heads::Heads;
 use abasto_store::index::Collection;
 use abasto_store::record::{Claim, DocumentKey, HeadKey, Kind, Unique};
@@ -18,7 +19,7 @@ use mongodb::bson::{Bson, Document, doc};
 use crate::document::{Row, counter, object_id, operation, stock, tally};
 use crate::fault::Fault;
 use crate::transaction::Transaction;
-use crate::{claim, collection};
+use crate::{cart, claim, collection};
 
 /// Heads as they were read, with the versions that conditional writes name.
 #[derive(Debug, Default)]
@@ -41,6 +42,8 @@ struct Wanted {
     series: Vec<Series>,
     tallies: Vec<TallyKey>,
     operations: BTreeMap<Option<CustomerId>, Vec<String>>,
+    dots: Vec<DotKey>,
+    states: Vec<CartId>,
 }
 
 impl Wanted {
@@ -55,6 +58,8 @@ impl Wanted {
                 HeadKey::Claim(claim) => wanted.claims.entry(claim.rule).or_default().push(claim),
                 HeadKey::Series(series) => wanted.series.push(series),
                 HeadKey::Tally(key) => wanted.tallies.push(key),
+                HeadKey::Dot(dot) => wanted.dots.push(dot),
+                HeadKey::CartState(cart) => wanted.states.push(cart),
                 HeadKey::Operation(key) => {
                     wanted
                         .operations
@@ -86,6 +91,14 @@ pub(crate) async fn read(
     series(transaction, business, &wanted.series, &mut read).await?;
     tallies(transaction, business, &wanted.tallies, &mut read).await?;
     levels(transaction, business, &wanted.places, &mut read).await?;
+    cart::heads(
+        transaction,
+        business,
+        &wanted.dots,
+        &wanted.states,
+        &mut read,
+    )
+    .await?;
     Ok(read)
 }
 

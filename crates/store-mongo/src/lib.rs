@@ -6,6 +6,7 @@
 
 mod batch;
 mod budget;
+mod cart;
 mod claim;
 mod collection;
 mod commit;

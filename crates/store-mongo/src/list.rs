@@ -15,7 +15,7 @@ use mongodb::bson::{Bson, DateTime, Document as Filter, doc};
 
 use crate::collection;
 use crate::document::name::Named;
-use crate::document::{Row, date, event, object_id, stock};
+use crate::document::{Row, cart, date, event, object_id, stock};
 use crate::read::{Find, decoded, interactive};
 
 /// One page of a list.
@@ -35,6 +35,7 @@ pub(crate) fn find(business: BusinessId, query: &Query, page: Page) -> Find {
     let kind = kind(query);
     let collection = match query {
         Query::History(_) => Collection::Events,
+        Query::CartLog(_) => Collection::CartLogs,
         Query::Levels(_) => Collection::StockLevels,
         Query::Movements(_) => Collection::StockMovements,
         _ => kind.map_or(Collection::Orders, collection::of),
@@ -44,6 +45,7 @@ pub(crate) fn find(business: BusinessId, query: &Query, page: Page) -> Find {
     let sort = match query {
         Query::History(_) => by_sequence(&mut filter, page.after, "$gt", 1),
         Query::Movements(_) => by_sequence(&mut filter, page.after, "$lt", -1),
+        Query::CartLog(_) => oldest_first(&mut filter, page.after),
         Query::Levels(_) => by_product(&mut filter, page.after),
         _ => newest_first(&mut filter, page.after),
     };
@@ -66,7 +68,7 @@ const fn kind(query: &Query) -> Option<Kind> {
         Query::Coupons => Some(Kind::Coupon),
         Query::Payments(_) => Some(Kind::Payment),
         Query::Returns(_) => Some(Kind::OrderReturn),
-        Query::History(_) | Query::Levels(_) | Query::Movements(_) => None,
+        Query::History(_) | Query::CartLog(_) | Query::Levels(_) | Query::Movements(_) => None,
     }
 }
 
@@ -76,6 +78,7 @@ fn conditions(query: &Query) -> Filter {
             doc! {}
         }
         Query::Payments(order) | Query::Returns(order) => doc! { "orderId": object_id(*order) },
+        Query::CartLog(cart) => doc! { "cartId": object_id(*cart) },
         Query::Products(filter) => products(filter),
         Query::Orders(filter) => orders(filter),
         Query::History(subject) => doc! {
@@ -175,6 +178,17 @@ fn newest_first(filter: &mut Filter, after: Option<Position>) -> Filter {
     doc! { "createdAt": -1, "_id": -1 }
 }
 
+fn oldest_first(filter: &mut Filter, after: Option<Position>) -> Filter {
+    if let Some(after) = after {
+        let at = DateTime::from_millis(after.order);
+        filter.insert("at", doc! { "$gte": at });
+        let later = doc! { "at": { "$gt": at } };
+        let tied = doc! { "at": at, "_id": { "$gt": object_id(after.id) } };
+        filter.insert("$and", vec![doc! { "$or": [later, tied] }]);
+    }
+    doc! { "at": 1, "_id": 1 }
+}
+
 fn by_sequence(filter: &mut Filter, after: Option<Position>, beyond: &str, order: i32) -> Filter {
     if let Some(after) = after {
         filter.insert("sequence", doc! { beyond: after.order });
@@ -197,6 +211,10 @@ fn records(query: &Query, rows: &[RawDocumentBuf]) -> Result<Vec<Record>, StoreE
     let records = rows.iter().map(|row| match query {
         Query::History(_) => {
             event::read(Row::new(Collection::Events.name(), row)).map(Record::Event)
+        }
+        Query::CartLog(_) => {
+            let row = Row::new(Collection::CartLogs.name(), row);
+            cart::read_log(row).map(Record::CartLog)
         }
         Query::Movements(_) => {
             let row = Row::new(Collection::StockMovements.name(), row);

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use abasto_domain::business::Business;
 use abasto_domain::credential::{ApiKey, Member};
-use abasto_domain::id::{ApiKeyId, BusinessId, RawId};
+use abasto_domain::id::{ApiKeyId, BusinessId, CartId, RawId};
 use abasto_domain::idempotency::OperationKey;
 use abasto_domain::number::OrderNumber;
 use abasto_domain::order::Order;
 use abasto_domain::stock::{Place, StockLevel};
 use abasto_domain::time::Timestamp;
+use abasto_store::cart::CartContent;
 use abasto_store::port::Visitor;
 use abasto_store::query::{Page, Query};
 use abasto_store::record::{Claim, Document, DocumentKey, Kind, Record};
@@ -26,7 +27,7 @@ use crate::connect::{self, ConnectError};
 use crate::lane::Lanes;
 use crate::migrate::{self, Difference, MigrateError};
 use crate::readiness::Readiness;
-use crate::{list, read, walk};
+use crate::{cart, list, read, walk};
 
 /// Abasto's store on a MongoDB replica set.
 #[derive(Debug)]
@@ -99,6 +100,14 @@ impl Store for MongoStore {
         number: &OrderNumber,
     ) -> Result<Option<Order>, StoreError> {
         read::order_by_number(&self.database, business, number).await
+    }
+
+    async fn cart_content(
+        &self,
+        business: BusinessId,
+        id: CartId,
+    ) -> Result<CartContent, StoreError> {
+        cart::content(&self.database, business, id).await
     }
 
     async fn holders(

@@ -37,6 +37,8 @@ pub(crate) struct Statement {
 pub(crate) enum Verb {
     /// Whole new documents.
     Insert,
+    /// `{q, limit}` pairs, of which each must remove exactly one document.
+    Delete,
     /// `{q, u}` pairs, of which each must match or make exactly one document.
     Update,
 }
@@ -45,6 +47,7 @@ impl Verb {
     const fn keys(self) -> (&'static CStr, &'static CStr, &'static str) {
         match self {
             Self::Insert => (cstr!("insert"), cstr!("documents"), "insert"),
+            Self::Delete => (cstr!("delete"), cstr!("deletes"), "delete"),
             Self::Update => (cstr!("update"), cstr!("updates"), "update"),
         }
     }

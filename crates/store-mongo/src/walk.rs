@@ -19,7 +19,7 @@ use crate::collection::{self, comment};
 use crate::deadline::{Deadline, JOB};
 use crate::document::name::Named;
 use crate::document::{
-    Row, Unreadable, counter, event, object_id, operation, read_document, stock, tally,
+    Row, Unreadable, cart, counter, event, object_id, operation, read_document, stock, tally,
 };
 use crate::fault::store_error;
 use crate::heads::by_ids;
@@ -76,8 +76,23 @@ pub(crate) async fn walk(
     let by_tally = doc! { "kind": 1, "subjectId": 1, "byId": 1 };
     walk.tallies(scope.clone(), by_tally).await?;
     let by_key = doc! { "customerId": 1, "key": 1 };
-    walk.rows(Collection::Operations, scope, by_key, |row| {
+    walk.rows(Collection::Operations, scope.clone(), by_key, |row| {
         operation::read(row).map(Record::Operation)
+    })
+    .await?;
+    let by_cart = doc! { "cartId": 1 };
+    walk.rows(Collection::CartStates, scope.clone(), by_cart, |row| {
+        cart::read_state(row).map(Record::CartState)
+    })
+    .await?;
+    let by_dot = doc! { "cartId": 1, "rid": 1, "sequence": 1 };
+    walk.rows(Collection::CartAppends, scope.clone(), by_dot, |row| {
+        cart::read_append(row).map(Record::CartAppend)
+    })
+    .await?;
+    let by_time = doc! { "cartId": 1, "at": 1, "_id": 1 };
+    walk.rows(Collection::CartLogs, scope, by_time, |row| {
+        cart::read_log(row).map(Record::CartLog)
     })
     .await
 }

@@ -304,3 +304,68 @@ CREATE TABLE operations (
     reply       TEXT    NOT NULL,
     PRIMARY KEY (business, customer, key)
 ) STRICT, WITHOUT ROWID;
+
+-- Carts. The document says whose a cart is and how far it has come; edits never touch it. What is in
+-- it is a state, and the edits since: each under its dot, so that an edit arrives once. The bytes are
+-- those of the cart type. `rid` is eight bytes, because it uses all 64 bits.
+
+CREATE TABLE carts (
+    business   BLOB    NOT NULL CHECK (length(business) = 12),
+    id         BLOB    NOT NULL CHECK (length(id) = 12),
+    version    INTEGER NOT NULL CHECK (version >= 1),
+    created_at INTEGER NOT NULL,
+    answered   INTEGER NOT NULL CHECK (answered IN (0, 1)),
+    -- Customer and branch with a colon between them while a customer's cart is active, else empty.
+    active_for TEXT    NOT NULL,
+    -- When the clean-up looks at it next; 0 means never.
+    due_at     INTEGER NOT NULL,
+    record     TEXT    NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX uq_carts_id ON carts (business, id);
+CREATE UNIQUE INDEX uq_carts_active ON carts (business, active_for) WHERE active_for <> '';
+CREATE INDEX carts_due ON carts (due_at, id) WHERE due_at > 0;
+CREATE INDEX carts_business_due ON carts (business, due_at, id) WHERE due_at > 0;
+
+CREATE TABLE cart_states (
+    business  BLOB    NOT NULL CHECK (length(business) = 12),
+    cart_id   BLOB    NOT NULL CHECK (length(cart_id) = 12),
+    version   INTEGER NOT NULL CHECK (version >= 1),
+    state     BLOB    NOT NULL,
+    -- The last operations, 24 bytes each: author, sequence, fingerprint.
+    recent    BLOB    NOT NULL CHECK (length(recent) % 24 = 0),
+    -- What products cost when they were last put in, 28 bytes each: product, time, minor units.
+    prices    BLOB    NOT NULL CHECK (length(prices) % 28 = 0),
+    edited_at INTEGER NOT NULL,
+    v         INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX uq_cart_states_cart ON cart_states (business, cart_id);
+
+CREATE TABLE cart_appends (
+    business    BLOB    NOT NULL CHECK (length(business) = 12),
+    cart_id     BLOB    NOT NULL CHECK (length(cart_id) = 12),
+    rid         BLOB    NOT NULL CHECK (length(rid) = 8),
+    sequence    INTEGER NOT NULL CHECK (sequence >= 1),
+    fingerprint INTEGER NOT NULL,
+    delta       BLOB    NOT NULL,
+    -- The same of the product that the edit put in, or empty.
+    price       BLOB    NOT NULL CHECK (length(price) IN (0, 28)),
+    at          INTEGER NOT NULL,
+    v           INTEGER NOT NULL,
+    PRIMARY KEY (business, cart_id, rid, sequence)
+) STRICT, WITHOUT ROWID;
+
+-- The history of carts that keep one.
+CREATE TABLE cart_logs (
+    business  BLOB    NOT NULL CHECK (length(business) = 12),
+    cart_id   BLOB    NOT NULL CHECK (length(cart_id) = 12),
+    at        INTEGER NOT NULL,
+    id        BLOB    NOT NULL CHECK (length(id) = 12),
+    actor     BLOB    NOT NULL CHECK (length(actor) IN (1, 13)),
+    request   TEXT    NOT NULL,
+    operation TEXT    NOT NULL,
+    -- Author and sequence in sixteen bytes, or empty.
+    dot       BLOB    NOT NULL CHECK (length(dot) IN (0, 16)),
+    delta     BLOB    NOT NULL,
+    v         INTEGER NOT NULL,
+    PRIMARY KEY (business, cart_id, at, id)
+) STRICT, WITHOUT ROWID;

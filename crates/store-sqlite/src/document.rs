@@ -112,6 +112,10 @@ fn head(document: &Document) -> Result<Head<'_>, serde_json::Error> {
             let cells = vec![claim(document), due(document)];
             (it.business, it.stamp, cells, codec::encode(it)?)
         }
+        Document::Cart(it) => {
+            let cells = vec![claim(document), due(document)];
+            (it.business, it.stamp, cells, codec::encode(it)?)
+        }
         Document::OrderReturn(it) => {
             let cells = vec![Cell::bytes(&it.order.0.0)];
             (it.business, it.stamp, cells, codec::encode(it)?)
@@ -291,6 +295,7 @@ pub(crate) fn decode(kind: Kind, record: &str) -> Result<Document, StoreError> {
         Kind::Coupon => Document::Coupon(Arc::new(codec::decode(record)?)),
         Kind::Payment => Document::Payment(Arc::new(codec::decode(record)?)),
         Kind::PaymentEvent => Document::PaymentEvent(Arc::new(codec::decode(record)?)),
+        Kind::Cart => Document::Cart(Arc::new(codec::decode(record)?)),
         Kind::OrderReturn => Document::OrderReturn(Arc::new(codec::decode(record)?)),
     })
 }

@@ -11,6 +11,7 @@ use abasto_store::heads::Heads;
 use abasto_store::resolve::Effects;
 use rusqlite::{Connection, params};
 
+use crate::cart;
 use crate::document::{self, Answered};
 use crate::event;
 use crate::group::WriteError;
@@ -31,6 +32,7 @@ pub(crate) fn write(
 ) -> Result<(), WriteError> {
     write_documents(connection, memory, effects)?;
     write_stock(connection, memory, heads, effects)?;
+    cart::write(connection, effects.iter().map(|effect| &effect.carts))?;
     for (business, key, value) in heads.moved_tallies() {
         tally::write(connection, business, key, value)?;
     }

@@ -16,6 +16,7 @@ use abasto_store::record::{Claim, DocumentKey, HeadKey, Kind, Unique};
 use abasto_store::unit::UnitOfWork;
 use rusqlite::{Connection, OptionalExtension, params};
 
+use crate::cart::ReadStates;
 use crate::document;
 use crate::error::store_error;
 use crate::level::{self, Numbered};
@@ -32,6 +33,8 @@ pub(crate) struct Memory {
     levels: HashMap<(BusinessId, Place), Numbered>,
     versions: HashMap<(BusinessId, DocumentKey), i64>,
     series: HashMap<(BusinessId, Series), i64>,
+    /// Of the present group only.
+    carts: ReadStates,
 }
 
 impl Memory {
@@ -41,6 +44,7 @@ impl Memory {
         let found = connection
             .prepare_cached("PRAGMA data_version")?
             .query_row([], |row| row.get(0))?;
+        self.carts = ReadStates::default();
         if found != self.data_version {
             *self = Self {
                 data_version: found,
@@ -103,6 +107,14 @@ impl Memory {
                 HeadKey::Tally(key) => {
                     let value = tally::read(connection, business, key).map_err(store_error)?;
                     heads.set_tally(business, key, value);
+                }
+                HeadKey::Dot(dot) => {
+                    let head = self.carts.dot(connection, business, dot)?;
+                    heads.set_dot(business, dot, head);
+                }
+                HeadKey::CartState(cart) => {
+                    let version = self.carts.version(connection, business, cart)?;
+                    heads.set_cart_state(business, cart, version);
                 }
                 HeadKey::Operation(key) => {
                     let operation = operation::read(connection, business, &key)?;
@@ -206,6 +218,9 @@ pub(crate) fn holder(
         }
         Unique::ProviderEvent => {
             "SELECT id FROM payment_events WHERE business = ?1 AND provider_key = ?2"
+        }
+        Unique::ActiveCart => {
+            "SELECT id FROM carts WHERE business = ?1 AND active_for = ?2 AND active_for <> ''"
         }
         Unique::OrderOfCheckout => {
             "SELECT id FROM orders WHERE business = ?1 AND checkout_id = unhex(?2) \

@@ -6,6 +6,7 @@
 //! driver leaves this crate.
 #![warn(missing_docs)]
 
+mod cart;
 mod checkpoint;
 mod codec;
 mod document;

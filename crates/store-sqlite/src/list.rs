@@ -12,7 +12,7 @@ use rusqlite::{Connection, params_from_iter};
 use crate::document::{self, text};
 use crate::error::store_error;
 use crate::shape::{Rows, Scan, scans};
-use crate::{event, level, movement};
+use crate::{cart, event, level, movement};
 
 /// One page of a list.
 pub(crate) fn list(
@@ -66,6 +66,7 @@ fn run(
         records.push(match scan.rows {
             Rows::Documents(kind) => Record::Document(document::decode(kind, text(row, 0)?)?),
             Rows::Events => Record::Event(event::from_row(business, row)?),
+            Rows::CartLog => Record::CartLog(cart::log(business, row)?),
             Rows::Levels => Record::Level(level::from_row(business, row)?.level),
         });
     }

@@ -87,7 +87,9 @@ pub(crate) fn due(
     limit: u32,
 ) -> Result<Vec<Document>, StoreError> {
     let name = match kind {
-        Kind::Order | Kind::Checkout | Kind::Payment | Kind::PaymentEvent => table(kind).name,
+        Kind::Order | Kind::Checkout | Kind::Payment | Kind::PaymentEvent | Kind::Cart => {
+            table(kind).name
+        }
         _ => return Ok(Vec::new()),
     };
     let (index, filter) = match business {

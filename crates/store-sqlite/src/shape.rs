@@ -7,15 +7,15 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use abasto_domain::id::{BranchId, BusinessId, OrderId, RawId};
+use abasto_domain::id::{BranchId, BusinessId, CartId, OrderId, RawId};
 use abasto_store::index::Shape;
 use abasto_store::query::{LevelFilter, OrderFilter, Page, Position, ProductFilter, Query};
 use abasto_store::record::{DocumentKey, Kind};
 use rusqlite::types::Value;
 
-use crate::codec;
 use crate::event::event_columns;
 use crate::level::level_columns;
+use crate::{cart, codec};
 
 /// Most branches of one statement: a compound of more costs more to prepare than to run.
 const BRANCHES_MAX: usize = 100;
@@ -34,6 +34,7 @@ pub(crate) enum Rows {
     /// Records of documents, in the first column.
     Documents(Kind),
     Events,
+    CartLog,
     Levels,
 }
 
@@ -52,6 +53,7 @@ pub(crate) fn scans(business: BusinessId, query: &Query, page: Page) -> Vec<Scan
         Query::Payments(order) => vec![of_order(business, Kind::Payment, *order, page)],
         Query::Returns(order) => vec![of_order(business, Kind::OrderReturn, *order, page)],
         Query::History(key) => vec![history(business, *key, page)],
+        Query::CartLog(cart) => vec![cart_log(business, *cart, page)],
         Query::Levels(filter) => vec![levels(business, filter, page)],
         // A chain, not a scan: see `crate::movement`.
         Query::Movements(_) => Vec::new(),
@@ -305,6 +307,25 @@ fn history(business: BusinessId, key: DocumentKey, page: Page) -> Scan {
             limit(page),
         ],
         rows: Rows::Events,
+    }
+}
+
+/// The history of a cart, oldest first.
+fn cart_log(business: BusinessId, id: CartId, page: Page) -> Scan {
+    let (at, entry) = match page.after {
+        Some(position) => (position.order, blob(&position.id)),
+        None => (i64::MIN, Value::Blob(Vec::new())),
+    };
+    Scan {
+        sql: Cow::Borrowed(cart::LIST_LOG),
+        values: vec![
+            blob(&business.0),
+            blob(&id.0),
+            Value::Integer(at),
+            entry,
+            limit(page),
+        ],
+        rows: Rows::CartLog,
     }
 }
 

@@ -10,12 +10,13 @@ use std::thread::JoinHandle;
 
 use abasto_domain::business::Business;
 use abasto_domain::credential::{ApiKey, Member};
-use abasto_domain::id::{ApiKeyId, BusinessId, RawId};
+use abasto_domain::id::{ApiKeyId, BusinessId, CartId, RawId};
 use abasto_domain::idempotency::OperationKey;
 use abasto_domain::number::OrderNumber;
 use abasto_domain::order::Order;
 use abasto_domain::stock::{Place, StockLevel};
 use abasto_domain::time::Timestamp;
+use abasto_store::cart::CartContent;
 use abasto_store::port::Visitor;
 use abasto_store::query::{Page, Query};
 use abasto_store::record::{Claim, Document, DocumentKey, Kind, Record};
@@ -33,7 +34,7 @@ use crate::open::{self, Options};
 use crate::pool::Pool;
 use crate::queue::{Lane, Queue, Refused};
 use crate::writer::{self, Job, Shared, Tally};
-use crate::{list, migration, operation, read, walk};
+use crate::{cart, list, migration, operation, read, walk};
 
 /// Walks at the same time; each holds a snapshot and with it the write-ahead log.
 const WALKS_MAX: usize = 2;
@@ -300,6 +301,21 @@ impl Store for SqliteStore {
         self.readers
             .read(move |connection| read::due(connection, business, kind, at, limit))
             .await
+    }
+
+    async fn cart_content(
+        &self,
+        business: BusinessId,
+        cart: CartId,
+    ) -> Result<CartContent, StoreError> {
+        self.readers
+            .read(move |connection| cart::content(connection, business, cart))
+            .await
+    }
+
+    /// The file is locked for this process.
+    fn is_shared(&self) -> bool {
+        false
     }
 
     async fn products_by_sku(

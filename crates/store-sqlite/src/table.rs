@@ -125,6 +125,14 @@ static ORDER_RETURNS: Table = table!(
     "?8"
 );
 
+static CARTS: Table = table!(
+    "carts",
+    ", active_for, due_at",
+    ", ?7, ?8",
+    ", active_for = ?7, due_at = ?8",
+    "?9"
+);
+
 /// The table of a kind.
 pub(crate) fn table(kind: Kind) -> &'static Table {
     match kind {
@@ -140,5 +148,6 @@ pub(crate) fn table(kind: Kind) -> &'static Table {
         Kind::Payment => &PAYMENTS,
         Kind::PaymentEvent => &PAYMENT_EVENTS,
         Kind::OrderReturn => &ORDER_RETURNS,
+        Kind::Cart => &CARTS,
     }
 }

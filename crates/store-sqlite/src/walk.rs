@@ -17,7 +17,7 @@ use crate::event::event_columns;
 use crate::level::{self, Numbered, integer, level_columns};
 use crate::movement::{self, MILESTONE};
 use crate::table::table;
-use crate::{event, operation, tally};
+use crate::{cart, event, operation, tally};
 
 /// Records of one batch.
 const BATCH: usize = 256;
@@ -108,6 +108,15 @@ fn everything(
     })?;
     each(connection, operation::WALK, business, out, |row| {
         operation::from_row(connection, business, row).map(Record::Operation)
+    })?;
+    each(connection, cart::WALK_STATES, business, out, |row| {
+        cart::state(business, row).map(Record::CartState)
+    })?;
+    each(connection, cart::WALK_APPENDS, business, out, |row| {
+        cart::append(business, row).map(Record::CartAppend)
+    })?;
+    each(connection, cart::WALK_LOGS, business, out, |row| {
+        cart::log(business, row).map(Record::CartLog)
     })
 }
 

@@ -58,6 +58,12 @@ impl Document {
                 let named = named.map(|value| claim(Unique::ProviderReference, &value));
                 named.into_iter().collect()
             }
+            Self::Cart(cart) => {
+                let active = cart.active_key();
+                let value = active.map(|(customer, branch)| format!("{customer}:{branch}"));
+                let active = value.map(|value| claim(Unique::ActiveCart, &value));
+                active.into_iter().collect()
+            }
             Self::PaymentEvent(event) => {
                 let (provider, id) = (event.message.provider, &event.message.event_id);
                 vec![claim(
@@ -82,6 +88,7 @@ impl Document {
             }
             Self::Payment(payment) => payment.call.due_at,
             Self::PaymentEvent(event) => event.due_at,
+            Self::Cart(cart) => cart.due_at,
             _ => None,
         }
     }
@@ -117,6 +124,8 @@ pub enum Unique {
     ProviderReference,
     /// A message of a provider: the provider's name, a colon, its id.
     ProviderEvent,
+    /// One active cart of a customer per branch: the two ids with a colon between them.
+    ActiveCart,
 }
 
 impl Unique {
@@ -132,6 +141,7 @@ impl Unique {
             Self::CouponCode => Kind::Coupon,
             Self::ProviderReference => Kind::Payment,
             Self::ProviderEvent => Kind::PaymentEvent,
+            Self::ActiveCart => Kind::Cart,
         }
     }
 }

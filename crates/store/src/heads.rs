@@ -6,11 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use abasto_domain::id::{BusinessId, RawId};
+use abasto_domain::id::{BusinessId, CartId, RawId};
 use abasto_domain::idempotency::OperationKey;
 use abasto_domain::number::Series;
 use abasto_domain::stock::{Place, StockLevel};
 
+use crate::cart::{DotHead, DotKey};
 use crate::record::{Claim, DocumentKey, HeadKey};
 use crate::tally::TallyKey;
 use crate::unit::UnitOfWork;
@@ -26,6 +27,8 @@ pub struct Heads {
     pub(crate) claims: BTreeMap<Scoped<Claim>, Option<RawId>>,
     pub(crate) series: BTreeMap<Scoped<Series>, i64>,
     pub(crate) operations: BTreeMap<Scoped<OperationKey>, Option<Arc<Operation>>>,
+    pub(crate) dots: BTreeMap<Scoped<DotKey>, DotHead>,
+    pub(crate) cart_states: BTreeMap<Scoped<CartId>, i64>,
     pub(crate) moved: BTreeSet<Scoped<Place>>,
     pub(crate) counted: BTreeSet<Scoped<Series>>,
     pub(crate) tallies: BTreeMap<Scoped<TallyKey>, i64>,
@@ -47,6 +50,8 @@ impl Heads {
             HeadKey::Claim(claim) => self.claims.contains_key(&(business, claim.clone())),
             HeadKey::Series(series) => self.series.contains_key(&(business, series.clone())),
             HeadKey::Tally(key) => self.tallies.contains_key(&(business, *key)),
+            HeadKey::Dot(dot) => self.dots.contains_key(&(business, *dot)),
+            HeadKey::CartState(cart) => self.cart_states.contains_key(&(business, *cart)),
             HeadKey::Operation(key) => self.operations.contains_key(&(business, key.clone())),
         }
     }
@@ -74,6 +79,16 @@ impl Heads {
     /// Notes a contended number; 0 when it was never changed.
     pub fn set_tally(&mut self, business: BusinessId, key: TallyKey, value: i64) {
         self.tallies.insert((business, key), value);
+    }
+
+    /// Notes what is known of a dot.
+    pub fn set_dot(&mut self, business: BusinessId, dot: DotKey, head: DotHead) {
+        self.dots.insert((business, dot), head);
+    }
+
+    /// Notes the version of a cart's state; 0 when there is none.
+    pub fn set_cart_state(&mut self, business: BusinessId, cart: CartId, version: i64) {
+        self.cart_states.insert((business, cart), version);
     }
 
     /// Notes the finished operation under a key, if there is one.

@@ -5,6 +5,7 @@
 //! Must not know a driver, HTTP or a clock.
 #![warn(missing_docs)]
 
+pub mod cart;
 mod claim;
 #[cfg(feature = "conformance")]
 pub mod conformance;

@@ -4,7 +4,7 @@
 
 use abasto_domain::business::Business;
 use abasto_domain::credential::{ApiKey, Member};
-use abasto_domain::id::{ApiKeyId, BusinessId, RawId};
+use abasto_domain::id::{ApiKeyId, BusinessId, CartId, RawId};
 use abasto_domain::idempotency::OperationKey;
 use abasto_domain::number::OrderNumber;
 use abasto_domain::order::Order;
@@ -12,6 +12,7 @@ use abasto_domain::stock::{Place, StockLevel};
 use abasto_domain::time::Timestamp;
 use async_trait::async_trait;
 
+use crate::cart::CartContent;
 use crate::query::{Page, Query};
 use crate::record::{Claim, Document, DocumentKey, Kind, Record};
 use crate::unit::UnitOfWork;
@@ -100,6 +101,19 @@ pub trait Store: Send + Sync + 'static {
         skus: &[String],
     ) -> Result<Vec<Option<Document>>, StoreError>;
 
+    /// What is stored of a cart's content. An edit that was committed before this began is in the
+    /// state, in the tail, or in both.
+    async fn cart_content(
+        &self,
+        business: BusinessId,
+        cart: CartId,
+    ) -> Result<CartContent, StoreError>;
+
+    /// Whether somebody beside this process may write to the store.
+    fn is_shared(&self) -> bool {
+        true
+    }
+
     /// One page of a list, in the order that the query names.
     async fn list(
         &self,
@@ -120,8 +134,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// Calls the visitor for every record of a business, as of one point in time, in this order:
     /// documents by (kind, id), levels by place, movements by (place, sequence), events by
-    /// (subject, sequence), counters by series, contended numbers by key,
-    /// operations by key.
+    /// (subject, sequence), counters by series, contended numbers by key, operations by key,
+    /// states of carts by cart, their edits by (cart, author, sequence), their histories by
+    /// (cart, time, id).
     async fn walk(&self, business: BusinessId, visitor: Visitor<'_>) -> Result<(), StoreError>;
 
     /// Why the store is not ready to serve; empty when it is.

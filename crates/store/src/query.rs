@@ -3,7 +3,7 @@
 //! Owns the closed set of shapes, each served by an index of the catalogue, and the position from
 //! which a page goes on. Must not know cursors (the API seals positions into them).
 
-use abasto_domain::id::{BranchId, CustomerId, MemberId, OrderId, RawId};
+use abasto_domain::id::{BranchId, CartId, CustomerId, MemberId, OrderId, RawId};
 use abasto_domain::order::Order;
 use abasto_domain::order_state::Status;
 use abasto_domain::product::Product;
@@ -35,6 +35,8 @@ pub enum Query {
     Returns(OrderId),
     /// The events of one document, oldest first.
     History(DocumentKey),
+    /// The history of one cart, oldest first.
+    CartLog(CartId),
     /// The levels of one branch, by product id.
     Levels(LevelFilter),
     /// The movements of one level, newest first.
@@ -118,6 +120,9 @@ impl Position {
             Record::Operation(operation) => (operation.at.as_millis(), RawId::default()),
             Record::Counter(counter) => (counter.last, RawId::default()),
             Record::Tally(tally) => (tally.value, tally.key.subject),
+            Record::CartLog(entry) => (entry.at.as_millis(), entry.id),
+            Record::CartState(state) => (state.version, state.cart.0),
+            Record::CartAppend(append) => (append.at.as_millis(), append.dot.cart.0),
         };
         Self { order, id }
     }
@@ -145,6 +150,7 @@ impl Query {
                 filter.matches(order)
             }
             (Self::History(subject), Record::Event(event)) => event.subject == *subject,
+            (Self::CartLog(cart), Record::CartLog(entry)) => entry.cart == *cart,
             (Self::Levels(filter), Record::Level(level)) => filter.matches(level),
             (Self::Movements(place), Record::Movement(movement)) => movement.place == *place,
             _ => false,
@@ -153,7 +159,7 @@ impl Query {
 
     /// Whether the list begins with the oldest or lowest position; otherwise with the newest.
     pub const fn ascends(&self) -> bool {
-        matches!(self, Self::History(_) | Self::Levels(_))
+        matches!(self, Self::History(_) | Self::CartLog(_) | Self::Levels(_))
     }
 }
 

@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use abasto_domain::branch::Branch;
 use abasto_domain::business::Business;
+use abasto_domain::cart::Cart;
 use abasto_domain::checkout::Checkout;
 use abasto_domain::coupon::Coupon;
 use abasto_domain::credential::{ApiKey, Member};
 use abasto_domain::customer::Customer;
-use abasto_domain::id::{BusinessId, RawId};
+use abasto_domain::id::{BusinessId, CartId, RawId};
 use abasto_domain::idempotency::OperationKey;
 use abasto_domain::number::Series;
 use abasto_domain::order::Order;
@@ -24,6 +25,7 @@ use abasto_domain::stock::{Movement, Place, StockLevel};
 use abasto_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::cart::{CartAppend, CartLogEntry, CartState, DotKey};
 use crate::event::Event;
 use crate::tally::{Tally, TallyKey};
 use crate::verdict::Operation;
@@ -62,6 +64,8 @@ pub enum Document {
     PaymentEvent(Arc<PaymentEvent>),
     /// A return.
     OrderReturn(Arc<OrderReturn>),
+    /// A cart.
+    Cart(Arc<Cart>),
 }
 
 macro_rules! from_shared {
@@ -93,6 +97,7 @@ from_shared!(
     Payment,
     PaymentEvent,
     OrderReturn,
+    Cart,
 );
 
 /// The kinds of [`Document`].
@@ -123,11 +128,13 @@ pub enum Kind {
     PaymentEvent,
     /// A return.
     OrderReturn,
+    /// A cart.
+    Cart,
 }
 
 impl Kind {
     /// All kinds, in the order of their stored numbers.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Business,
         Self::Branch,
         Self::Member,
@@ -140,6 +147,7 @@ impl Kind {
         Self::Payment,
         Self::PaymentEvent,
         Self::OrderReturn,
+        Self::Cart,
     ];
 
     /// The name, singular.
@@ -157,6 +165,7 @@ impl Kind {
             Self::Payment => "payment",
             Self::PaymentEvent => "paymentEvent",
             Self::OrderReturn => "orderReturn",
+            Self::Cart => "cart",
         }
     }
 }
@@ -196,6 +205,7 @@ impl Document {
             Self::Payment(record) => (Kind::Payment, record.id.0),
             Self::PaymentEvent(record) => (Kind::PaymentEvent, record.id.0),
             Self::OrderReturn(record) => (Kind::OrderReturn, record.id.0),
+            Self::Cart(record) => (Kind::Cart, record.id.0),
         };
         DocumentKey { kind, id }
     }
@@ -215,6 +225,7 @@ impl Document {
             Self::Payment(record) => record.business,
             Self::PaymentEvent(record) => record.business,
             Self::OrderReturn(record) => record.business,
+            Self::Cart(record) => record.business,
         }
     }
 
@@ -233,6 +244,7 @@ impl Document {
             Self::Payment(record) => &record.stamp,
             Self::PaymentEvent(record) => &record.stamp,
             Self::OrderReturn(record) => &record.stamp,
+            Self::Cart(record) => &record.stamp,
         }
     }
 
@@ -270,6 +282,12 @@ pub enum Record {
     Event(Event),
     /// A finished operation under an idempotency key.
     Operation(Operation),
+    /// The state of a cart.
+    CartState(CartState),
+    /// An edit of a cart that is not in its state yet.
+    CartAppend(CartAppend),
+    /// An entry in the history of a cart.
+    CartLog(CartLogEntry),
     /// A series.
     Counter(Counter),
     /// A contended number.
@@ -293,6 +311,12 @@ pub enum RecordKey {
     Tally(TallyKey),
     /// A finished operation.
     Operation(OperationKey),
+    /// The state of a cart.
+    CartState(CartId),
+    /// An edit of a cart.
+    CartAppend(DotKey),
+    /// An entry in the history of a cart.
+    CartLog(CartId, Timestamp, RawId),
 }
 
 impl Record {
@@ -306,6 +330,9 @@ impl Record {
             Self::Counter(counter) => RecordKey::Counter(counter.series.clone()),
             Self::Tally(tally) => RecordKey::Tally(tally.key),
             Self::Operation(operation) => RecordKey::Operation(operation.key.clone()),
+            Self::CartState(state) => RecordKey::CartState(state.cart),
+            Self::CartAppend(append) => RecordKey::CartAppend(append.dot),
+            Self::CartLog(entry) => RecordKey::CartLog(entry.cart, entry.at, entry.id),
         }
     }
 }
@@ -325,4 +352,8 @@ pub enum HeadKey {
     Tally(TallyKey),
     /// A finished operation.
     Operation(OperationKey),
+    /// What is known of a dot.
+    Dot(DotKey),
+    /// The version of a cart's state.
+    CartState(CartId),
 }

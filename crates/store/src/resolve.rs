@@ -9,6 +9,7 @@ use std::sync::Arc;
 use abasto_domain::id::{BusinessId, RawId};
 use abasto_domain::stock::{Movement, Place, StockChange, StockLevel};
 
+use crate::cart::{CartEffects, DotHead};
 use crate::event::Event;
 use crate::heads::Heads;
 use crate::record::{Claim, Document, DocumentKey, HeadKey};
@@ -25,6 +26,8 @@ pub struct Effects {
     pub movements: Vec<Movement>,
     /// Events, one per put.
     pub events: Vec<Event>,
+    /// Edits and states of carts.
+    pub carts: CartEffects,
     /// The record of the key.
     pub operation: Option<Arc<Operation>>,
     /// What the caller is told.
@@ -40,6 +43,7 @@ pub fn resolve(heads: &mut Heads, unit: &UnitOfWork) -> Result<Effects, Verdict>
     check_operation(heads, unit)?;
     check_guards(heads, unit)?;
     check_puts(heads, unit)?;
+    let carts = judge_carts(heads, unit)?;
     let (movements, levels) = move_stock(heads, unit)?;
     let tallies = count(heads, unit)?;
     let puts = fill_puts(heads, unit)?;
@@ -61,10 +65,12 @@ pub fn resolve(heads: &mut Heads, unit: &UnitOfWork) -> Result<Effects, Verdict>
     });
     advance(heads, unit, &puts, operation.clone());
     move_heads(heads, unit.business, levels, tallies);
+    advance_carts(heads, unit.business, &carts);
     Ok(Effects {
         puts,
         movements,
         events,
+        carts,
         operation,
         reply,
     })
@@ -133,6 +139,49 @@ fn check_puts(heads: &Heads, unit: &UnitOfWork) -> Result<(), Verdict> {
         holders.extend(claims.into_iter().map(|claim| (claim, Some(key.id))));
     }
     Ok(())
+}
+
+/// An edit that is there already has no effect; another one under its dot is refused. A state that
+/// was replaced since it was read is stale.
+fn judge_carts(heads: &Heads, unit: &UnitOfWork) -> Result<CartEffects, Verdict> {
+    let mut effects = CartEffects::default();
+    let mut own = BTreeMap::new();
+    for edit in &unit.carts.edits {
+        let (dot, delta) = (edit.append.dot, &edit.append.delta);
+        let stored = || heads.dots.get(&(unit.business, dot));
+        match own.get(&dot).or_else(stored) {
+            None => return Err(Verdict::Stale(HeadKey::Dot(dot))),
+            Some(DotHead::Kept(bytes)) if bytes == delta => continue,
+            Some(DotHead::Unheard) => {}
+            Some(_) => return Err(Verdict::Rejected(Rejection::DotTaken(dot))),
+        }
+        own.insert(dot, DotHead::Kept(Arc::clone(delta)));
+        effects.appends.push(edit.append.clone());
+        effects.log.extend(edit.log.clone());
+    }
+    for fold in &unit.carts.folds {
+        let cart = fold.next.cart;
+        if heads.cart_states.get(&(unit.business, cart)) != Some(&(fold.next.version - 1)) {
+            return Err(Verdict::Stale(HeadKey::CartState(cart)));
+        }
+    }
+    effects.folds.clone_from(&unit.carts.folds);
+    effects.log.extend(unit.carts.log.iter().cloned());
+    Ok(effects)
+}
+
+fn advance_carts(heads: &mut Heads, business: BusinessId, carts: &CartEffects) {
+    for append in &carts.appends {
+        let kept = DotHead::Kept(Arc::clone(&append.delta));
+        heads.dots.insert((business, append.dot), kept);
+    }
+    for fold in &carts.folds {
+        let state = (business, fold.next.cart);
+        heads.cart_states.insert(state, fold.next.version);
+        for dot in &fold.covers {
+            heads.dots.insert((business, *dot), DotHead::Folded);
+        }
+    }
 }
 
 type Moved = (Vec<Movement>, BTreeMap<Place, StockLevel>);
@@ -269,6 +318,7 @@ fn reply(
 ) -> Reply {
     match &unit.answer {
         Answer::Unchanged(document) => Reply::Document(document.clone()),
+        Answer::View(view) => Reply::View(Arc::clone(view)),
         Answer::Put(index) if *index < puts.len() => Reply::Document(puts[*index].0.clone()),
         Answer::Put(_) | Answer::Stock => Reply::Stock(Arc::new(StockReply {
             movements: movements.to_vec(),

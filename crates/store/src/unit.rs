@@ -9,6 +9,7 @@ use abasto_domain::idempotency::{Fingerprint, OperationKey};
 use abasto_domain::stock::{Place, StockChange};
 use abasto_domain::time::Timestamp;
 
+use crate::cart::CartWork;
 use crate::event::EventDraft;
 use crate::record::{Document, DocumentKey, HeadKey};
 use crate::tally::TallyChange;
@@ -36,6 +37,8 @@ pub struct UnitOfWork {
     pub stock: Vec<StockChange>,
     /// Contended numbers to change.
     pub tallies: Vec<TallyChange>,
+    /// Edits and states of carts.
+    pub carts: CartWork,
     /// What the caller is told when it commits.
     pub answer: Answer,
 }
@@ -78,6 +81,8 @@ pub enum Answer {
     Unchanged(Document),
     /// The movements made and the levels they led to.
     Stock,
+    /// A view that the caller made.
+    View(std::sync::Arc<serde_json::Value>),
 }
 
 impl UnitOfWork {
@@ -94,7 +99,8 @@ impl UnitOfWork {
         let tallies = self.tallies.iter();
         let tallies = tallies.map(|change| HeadKey::Tally(change.key));
         let written = puts.chain(stock).chain(tallies);
-        operation.chain(guards).chain(written)
+        let carts = self.carts.heads();
+        operation.chain(guards).chain(written).chain(carts)
     }
 }
 

@@ -11,6 +11,7 @@ use abasto_domain::stock::{Movement, Place, Shortage, StockLevel};
 use abasto_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::cart::DotKey;
 use crate::record::{Claim, Document, HeadKey};
 use crate::tally::TallyKey;
 
@@ -38,6 +39,8 @@ pub enum Rejection {
     Taken(Claim),
     /// A contended number would leave its bounds.
     Bound(TallyKey),
+    /// The dot belongs to an edit that came before: read the cart and see which.
+    DotTaken(DotKey),
 }
 
 /// A level that cannot take what a unit asks of it.
@@ -63,6 +66,8 @@ pub enum Reply {
     Document(Document),
     /// What a unit did to stock.
     Stock(Arc<StockReply>),
+    /// A view as it was told then.
+    View(Arc<serde_json::Value>),
 }
 
 /// Movements made and the levels they led to.

@@ -37,6 +37,7 @@ impl World {
             quantity: Quantity::new(*units).unwrap(),
         });
         OpenCheckout {
+            cart: None,
             branch: self.bogota.id,
             items: items.collect(),
             customer: None,

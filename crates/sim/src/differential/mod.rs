@@ -177,6 +177,7 @@ const fn name(result: &Result<Verdict, &'static str>) -> &'static str {
         Ok(Verdict::Rejected(Rejection::Short(_))) => "short",
         Ok(Verdict::Rejected(Rejection::Taken(_))) => "taken",
         Ok(Verdict::Rejected(Rejection::Bound(_))) => "bound",
+        Ok(Verdict::Rejected(Rejection::DotTaken(_))) => "dot-taken",
         Ok(Verdict::Stale(HeadKey::Document(_))) => "stale document",
         Ok(Verdict::Stale(HeadKey::Level(_))) => "stale level",
         Ok(Verdict::Stale(_)) => "stale otherwise",

@@ -11,12 +11,13 @@ use std::time::Duration;
 
 use abasto_domain::business::Business;
 use abasto_domain::credential::{ApiKey, Member};
-use abasto_domain::id::{ApiKeyId, BusinessId, RawId};
+use abasto_domain::id::{ApiKeyId, BusinessId, CartId, RawId};
 use abasto_domain::idempotency::OperationKey;
 use abasto_domain::number::OrderNumber;
 use abasto_domain::order::Order;
 use abasto_domain::stock::{Place, StockLevel};
 use abasto_domain::time::Timestamp;
+use abasto_store::cart::CartContent;
 use abasto_store::port::Visitor;
 use abasto_store::query::{Page, Query};
 use abasto_store::record::{Claim, Document, DocumentKey, Kind, Record};
@@ -228,6 +229,19 @@ impl Store for FaultyStore {
     ) -> Result<Vec<Document>, StoreError> {
         self.before_read().await?;
         self.inner.due(business, kind, at, limit).await
+    }
+
+    async fn cart_content(
+        &self,
+        business: BusinessId,
+        cart: CartId,
+    ) -> Result<CartContent, StoreError> {
+        self.before_read().await?;
+        self.inner.cart_content(business, cart).await
+    }
+
+    fn is_shared(&self) -> bool {
+        self.inner.is_shared()
     }
 
     async fn products_by_sku(

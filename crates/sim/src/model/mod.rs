@@ -3,6 +3,7 @@
 //! Owns the reference semantics of commits, reads and walks; every adapter must answer the same.
 //! Must not know files, drivers or groups: each unit is decided and applied alone.
 
+mod cart;
 mod tenant;
 
 use std::collections::BTreeMap;
@@ -10,12 +11,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use abasto_domain::business::Business;
 use abasto_domain::credential::{ApiKey, Member};
-use abasto_domain::id::{ApiKeyId, BusinessId, RawId};
+use abasto_domain::id::{ApiKeyId, BusinessId, CartId, RawId};
 use abasto_domain::idempotency::OperationKey;
 use abasto_domain::number::OrderNumber;
 use abasto_domain::order::Order;
 use abasto_domain::stock::{Place, StockLevel};
 use abasto_domain::time::Timestamp;
+use abasto_store::cart::CartContent;
 use abasto_store::heads::Heads;
 use abasto_store::port::Visitor;
 use abasto_store::query::{Page, Position, Query};
@@ -65,7 +67,7 @@ impl Store for ModelStore {
         let tenant = tenants.entry(unit.business).or_default();
         let mut heads = Heads::default();
         for key in heads.missing(&unit) {
-            tenant.read_head(&mut heads, unit.business, key);
+            tenant.read_head(&mut heads, unit.business, key)?;
         }
         match resolve(&mut heads, &unit) {
             Ok(effects) => {
@@ -153,6 +155,14 @@ impl Store for ModelStore {
         due.sort_by_key(|document| (document.due_at(), document.key().id));
         due.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
         Ok(due)
+    }
+
+    async fn cart_content(
+        &self,
+        business: BusinessId,
+        cart: CartId,
+    ) -> Result<CartContent, StoreError> {
+        Ok(self.read(business, |tenant| tenant.carts.content(cart)))
     }
 
     async fn products_by_sku(

@@ -11,6 +11,7 @@ use abasto_domain::idempotency::OperationKey;
 use abasto_domain::number::{OrderNumber, Series};
 use abasto_domain::stock::{Movement, OperationId, Place, StockLevel};
 use abasto_domain::time::Timestamp;
+use abasto_store::StoreError;
 use abasto_store::event::Event;
 use abasto_store::heads::Heads;
 use abasto_store::query::Query;
@@ -18,6 +19,8 @@ use abasto_store::record::{Claim, Counter, Document, DocumentKey, HeadKey, Kind,
 use abasto_store::resolve::Effects;
 use abasto_store::tally::{Tally, TallyKey};
 use abasto_store::verdict::Operation;
+
+use super::cart::Carts;
 
 /// Everything that is stored of one business.
 #[derive(Debug, Default)]
@@ -32,6 +35,7 @@ pub(super) struct Tenant {
     events: BTreeMap<(DocumentKey, i64), Event>,
     series: BTreeMap<Series, i64>,
     tallies: BTreeMap<TallyKey, i64>,
+    pub(super) carts: Carts,
 }
 
 /// Why decided effects cannot be written: a defect of whoever made the unit.
@@ -89,6 +93,7 @@ impl Tenant {
             .chain(self.series.iter().map(counter))
             .chain(self.tallies.iter().map(tally))
             .chain(self.operations.values().map(operation))
+            .chain(self.carts.records())
             .collect()
     }
 
@@ -111,6 +116,7 @@ impl Tenant {
                     .map(|(_, event)| Record::Event(event.clone()))
                     .collect()
             }
+            Query::CartLog(cart) => self.carts.log(*cart),
             Query::Levels(_) => self.levels.values().copied().map(Record::Level).collect(),
             Query::Movements(place) => {
                 let movements = self.movements.range((*place, 0)..=(*place, i64::MAX));
@@ -124,7 +130,12 @@ impl Tenant {
     }
 
     /// Sets one head as it is now.
-    pub(super) fn read_head(&self, heads: &mut Heads, business: BusinessId, key: HeadKey) {
+    pub(super) fn read_head(
+        &self,
+        heads: &mut Heads,
+        business: BusinessId,
+        key: HeadKey,
+    ) -> Result<(), StoreError> {
         match key {
             HeadKey::Document(key) => {
                 let version = self.documents.get(&key).map_or(0, Document::version);
@@ -145,11 +156,16 @@ impl Tenant {
                 let value = self.tallies.get(&key).copied().unwrap_or(0);
                 heads.set_tally(business, key, value);
             }
+            HeadKey::Dot(dot) => heads.set_dot(business, dot, self.carts.dot(dot)?),
+            HeadKey::CartState(cart) => {
+                heads.set_cart_state(business, cart, self.carts.version(cart));
+            }
             HeadKey::Operation(key) => {
                 let operation = self.operations.get(&key).cloned();
                 heads.set_operation(business, key, operation);
             }
         }
+        Ok(())
     }
 
     /// Writes what was decided: all of it, or nothing.
@@ -175,6 +191,7 @@ impl Tenant {
         for (_, key, value) in heads.moved_tallies() {
             self.tallies.insert(key, value);
         }
+        self.carts.apply(effects.carts);
         if let Some(operation) = effects.operation {
             self.operations.insert(operation.key.clone(), operation);
         }

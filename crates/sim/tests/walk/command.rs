@@ -146,6 +146,7 @@ impl<'a> Walker<'a> {
         let coupon = self.dice.pick(&self.bakery.coupons).cloned();
         let online = self.dice.chance(800);
         let command = OpenCheckout {
+            cart: None,
             branch: self.bakery.branch,
             items: self.items(),
             customer: customer.filter(|_| known),

@@ -328,6 +328,12 @@ impl<'a> Row<'a> {
         )
     }
 
+    /// Binary data of any length.
+    pub(crate) fn blob(&self, key: &str) -> Read<&'a [u8]> {
+        let read = |value: RawBsonRef<'a>| value.as_binary().map(|binary| binary.bytes);
+        self.there(key, self.typed(key, "binary data", read))
+    }
+
     pub(crate) fn opt_row(&self, key: &str) -> Read<Option<Row<'a>>> {
         let doc = self.typed(key, "a document", RawBsonRef::as_document)?;
         Ok(doc.map(|doc| Row::new(self.collection, doc)))

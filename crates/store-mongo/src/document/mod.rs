@@ -7,6 +7,7 @@ pub(crate) mod actor;
 mod api_key;
 mod branch;
 mod business;
+pub(crate) mod cart;
 pub(crate) mod counter;
 mod customer;
 mod decimal;
@@ -51,6 +52,7 @@ pub(crate) fn write_document(
         Document::Payment(record) => sale::write(document, record)?,
         Document::PaymentEvent(record) => sale::write(document, record)?,
         Document::OrderReturn(record) => sale::write(document, record)?,
+        Document::Cart(record) => sale::write(document, record)?,
         Document::Product(record) => {
             let unknown = || Unstorable("a product of a business that does not exist".to_owned());
             product::write(record, currency.ok_or_else(unknown)?)
@@ -73,5 +75,6 @@ pub(crate) fn read_document(kind: Kind, row: Row<'_>) -> Result<Document, Unread
         Kind::Payment => Document::Payment(Arc::new(sale::read(row)?)),
         Kind::PaymentEvent => Document::PaymentEvent(Arc::new(sale::read(row)?)),
         Kind::OrderReturn => Document::OrderReturn(Arc::new(sale::read(row)?)),
+        Kind::Cart => Document::Cart(Arc::new(sale::read(row)?)),
     })
 }

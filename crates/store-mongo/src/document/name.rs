@@ -132,6 +132,7 @@ named!(Kind {
     Payment = "payment",
     PaymentEvent = "paymentEvent",
     OrderReturn = "orderReturn",
+    Cart = "cart",
 });
 
 named!(TallyKind {

@@ -8,7 +8,7 @@ use abasto_store::record::Kind;
 use abasto_store::verdict::{Operation, Reply, StockReply};
 use mongodb::bson::raw::{RawDocumentBuf, cstr};
 
-use super::event::Unstorable;
+use super::event::{Unstorable, from_value, to_value};
 use super::field::{Fields, Row, Unreadable};
 use super::stamp::{Stamped, check_schema};
 use super::{read_document, stock, write_document};
@@ -33,6 +33,10 @@ fn write_reply(reply: &Reply, currency: Option<Currency>) -> Result<RawDocumentB
             .text(cstr!("type"), "document")
             .name(cstr!("kind"), document.key().kind)
             .doc(cstr!("document"), write_document(document, currency)?)
+            .done(),
+        Reply::View(view) => Fields::new()
+            .text(cstr!("type"), "view")
+            .value(cstr!("view"), to_value(view)?)
             .done(),
         Reply::Stock(reply) => Fields::new()
             .text(cstr!("type"), "stock")
@@ -64,6 +68,14 @@ fn read_reply(row: Row<'_>) -> Result<Reply, Unreadable> {
         "document" => {
             let kind = row.name::<Kind>("kind")?;
             Ok(Reply::Document(read_document(kind, row.row("document")?)?))
+        }
+        "view" => {
+            let view = match row.raw().get("view") {
+                Ok(Some(value)) => from_value(value),
+                _ => None,
+            };
+            let view = view.ok_or_else(|| row.unreadable("reply.view", "is missing"))?;
+            Ok(Reply::View(Arc::new(view)))
         }
         "stock" => Ok(Reply::Stock(Arc::new(StockReply {
             movements: row.rows("movements", stock::read_movement)?,

@@ -1,4 +1,4 @@
-//! `checkouts`, `coupons`, `payments`, `paymentEvents` and `orderReturns`: the fields that indexes
+//! `carts`, `checkouts`, `coupons`, `payments`, `paymentEvents` and `orderReturns`: the fields that indexes
 //! need beside the record in its stored JSON form, as BSON.
 //!
 //! Owns which field carries what. Amounts inside the record are whole minor units.
@@ -42,6 +42,16 @@ pub(crate) fn write<T: Serialize>(
             fields
                 .text(cstr!("providerKey"), &key)
                 .opt_date(cstr!("dueAt"), document.due_at())
+        }
+        Document::Cart(_) => {
+            let active = document.claims().pop();
+            fields
+                .opt_text(
+                    cstr!("activeFor"),
+                    active.as_ref().map(|it| it.value.as_str()),
+                )
+                .opt_date(cstr!("dueAt"), document.due_at())
+                .null(cstr!("editedAt"))
         }
         Document::OrderReturn(it) => fields.id(cstr!("orderId"), it.order),
         _ => fields,

@@ -42,6 +42,38 @@ pub(crate) fn of(collection: Collection) -> Document {
         }),
         Collection::PaymentEvents => sale(doc! { "providerKey": text(), "dueAt": opt_date() }),
         Collection::OrderReturns => sale(doc! { "orderId": id() }),
+        Collection::Carts => sale(doc! {
+            "activeFor": opt_text(),
+            "dueAt": opt_date(),
+            "editedAt": opt_date(),
+        }),
+        Collection::CartStates => appended(doc! {
+            "cartId": id(),
+            "version": version(),
+            "state": { "bsonType": "binData" },
+            "recent": { "bsonType": "binData" },
+            "prices": { "bsonType": "array", "items": seen_price() },
+            "editedAt": date(),
+        }),
+        Collection::CartAppends => appended(doc! {
+            "cartId": id(),
+            "rid": { "bsonType": "binData" },
+            "sequence": version(),
+            "fingerprint": { "bsonType": "long" },
+            "delta": { "bsonType": "binData" },
+            "price": { "oneOf": [{ "bsonType": "null" }, seen_price()] },
+            "occurredAt": date(),
+        }),
+        Collection::CartLogs => appended(doc! {
+            "cartId": id(),
+            "at": date(),
+            "actor": actor(),
+            "requestId": { "bsonType": "string" },
+            "operation": { "bsonType": "object" },
+            "rid": { "bsonType": ["binData", "null"] },
+            "sequence": { "bsonType": ["long", "null"], "minimum": 1i64 },
+            "delta": { "bsonType": "binData" },
+        }),
         Collection::Tallies => appended(doc! {
             "kind": one_of::<TallyKind>(),
             "subjectId": id(),
@@ -166,6 +198,10 @@ fn appended(properties: Document) -> Document {
 /// The fields that indexes need beside a record in its stored form.
 fn sale(fields: Document) -> Document {
     owned(with(fields, doc! { "record": { "bsonType": "object" } }))
+}
+
+fn seen_price() -> Document {
+    closed(doc! { "productId": id(), "seenAt": date(), "minor": whole(0, AMOUNT_MINOR_MAX) })
 }
 
 fn businesses() -> Document {

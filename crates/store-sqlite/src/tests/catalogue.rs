@@ -11,7 +11,8 @@ use super::empty;
 const HELD_OTHERWISE: [&str; 1] = ["uq_stock_movements_sequence"];
 
 /// Indexes of this store's own: what MongoDB has by `_id`, what it keeps beside, and milestones.
-const OWN: [&str; 14] = [
+const OWN: [&str; 15] = [
+    "uq_carts_id",
     "uq_checkouts_id",
     "uq_coupons_id",
     "uq_payments_id",

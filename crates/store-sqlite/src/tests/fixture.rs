@@ -25,6 +25,7 @@ use abasto_store::unit::{Answer, OperationDraft, UnitOfWork};
 use rusqlite::Connection;
 use tokio::sync::mpsc;
 
+use super::fixture_cart::carts;
 use super::fixture_sale::sale;
 use super::world::{START, World, operation, stamp};
 use super::{commit_all, empty};
@@ -53,6 +54,7 @@ fn sample() -> (Connection, World) {
     units.push(odd_product(&world));
     units.extend(movements(&world));
     units.push(sale(&world));
+    units.push(carts(&world));
     commit_all(&mut connection, &mut memory, &units);
     for unit in orders(&world) {
         commit_all(&mut connection, &mut memory, &[unit]);

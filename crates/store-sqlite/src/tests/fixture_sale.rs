@@ -55,6 +55,7 @@ fn checkout(world: &World) -> Checkout {
         business: world.id(),
         id: CheckoutId(raw(0x51)),
         branch: world.branches[0].id,
+        seal: Some(vec![1, 2]),
         status: CheckoutStatus::Open,
         customer: None,
         holder: raw(0x52),

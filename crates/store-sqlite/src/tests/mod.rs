@@ -6,6 +6,7 @@ mod world;
 mod catalogue;
 mod failure;
 mod fixture;
+mod fixture_cart;
 mod fixture_sale;
 mod migration;
 mod movement;

@@ -107,6 +107,7 @@ impl World {
             puts: Vec::new(),
             stock: Vec::new(),
             tallies: Vec::new(),
+            carts: abasto_store::cart::CartWork::default(),
             answer: Answer::Stock,
         }
     }

@@ -8,6 +8,7 @@
 //! test.
 
 pub mod atomicity;
+pub mod cart;
 pub mod cases;
 pub mod claim;
 pub mod due;

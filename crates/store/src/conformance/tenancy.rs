@@ -10,6 +10,7 @@ use abasto_domain::product::Product;
 use super::list::{Shelf, queries};
 use super::tenant::{Tenant, place};
 use super::world::{World, answer};
+use crate::cart::CartContent;
 use crate::query::{Page, Position};
 use crate::record::{Document, DocumentKey, HeadKey, Kind, Record};
 use crate::unit::{Guard, UnitOfWork};
@@ -50,7 +51,16 @@ pub async fn another_tenants_ids_are_never_found(world: World) {
                     None
                 );
             }
-            Record::Movement(_) | Record::Event(_) | Record::Counter(_) | Record::Tally(_) => {}
+            Record::CartState(state) => {
+                let content = answer(store.cart_content(business, state.cart).await);
+                assert_eq!(content, CartContent::default());
+            }
+            Record::Movement(_)
+            | Record::Event(_)
+            | Record::Counter(_)
+            | Record::Tally(_)
+            | Record::CartAppend(_)
+            | Record::CartLog(_) => {}
         }
     }
     for query in queries(&shelf) {

@@ -99,6 +99,7 @@ impl Tenant {
             puts: Vec::new(),
             stock: Vec::new(),
             tallies: Vec::new(),
+            carts: crate::cart::CartWork::default(),
             answer: Answer::Stock,
         }
     }

@@ -86,7 +86,7 @@ pub fn committed(verdict: Verdict) -> Reply {
 pub fn document_in(reply: Reply) -> Document {
     match reply {
         Reply::Document(document) => document,
-        Reply::Stock(stock) => panic!("expected a document, found {stock:?}"),
+        other => panic!("expected a document, found {other:?}"),
     }
 }
 
@@ -98,7 +98,7 @@ pub fn document_in(reply: Reply) -> Document {
 pub fn stock_in(reply: Reply) -> Arc<StockReply> {
     match reply {
         Reply::Stock(stock) => stock,
-        Reply::Document(document) => panic!("expected movements, found {document:?}"),
+        other => panic!("expected movements, found {other:?}"),
     }
 }
 

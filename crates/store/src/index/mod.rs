@@ -5,27 +5,29 @@
 //! Must not know a driver. The tenant comes first in every key, except where a credential or the
 //! platform looks for tenants.
 
+mod cart;
 mod catalogue;
 mod sale;
 
 use crate::query::{Deleted, Query};
 use crate::record::Unique;
 
+use self::cart::CART;
 use self::catalogue::BASE;
 use self::sale::SALE;
 
-const COUNT: usize = BASE.len() + SALE.len();
+const PARTS: [&[Index]; 3] = [BASE, SALE, CART];
+const COUNT: usize = BASE.len() + SALE.len() + CART.len();
 
 const ALL: [Index; COUNT] = {
     let mut all = [BASE[0]; COUNT];
-    let mut index = 0;
+    let (mut part, mut at, mut index) = (0, 0, 0);
     while index < COUNT {
-        all[index] = if index < BASE.len() {
-            BASE[index]
-        } else {
-            SALE[index - BASE.len()]
-        };
-        index += 1;
+        if at == PARTS[part].len() {
+            (part, at) = (part + 1, 0);
+        }
+        all[index] = PARTS[part][at];
+        (at, index) = (at + 1, index + 1);
     }
     all
 };
@@ -140,6 +142,14 @@ pub enum Collection {
     OrderReturns,
     /// Contended numbers.
     Tallies,
+    /// Carts.
+    Carts,
+    /// States of carts.
+    CartStates,
+    /// Edits of carts that are not in their states yet.
+    CartAppends,
+    /// Histories of carts.
+    CartLogs,
     /// Series of order numbers.
     Counters,
     /// Finished operations.
@@ -148,7 +158,7 @@ pub enum Collection {
 
 impl Collection {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 22] = [
         Self::Businesses,
         Self::Branches,
         Self::Members,
@@ -165,6 +175,10 @@ impl Collection {
         Self::PaymentEvents,
         Self::OrderReturns,
         Self::Tallies,
+        Self::Carts,
+        Self::CartStates,
+        Self::CartAppends,
+        Self::CartLogs,
         Self::Counters,
         Self::Operations,
     ];
@@ -188,6 +202,10 @@ impl Collection {
             Self::PaymentEvents => "paymentEvents",
             Self::OrderReturns => "orderReturns",
             Self::Tallies => "tallies",
+            Self::Carts => "carts",
+            Self::CartStates => "cartStates",
+            Self::CartAppends => "cartAppends",
+            Self::CartLogs => "cartLogs",
             Self::Counters => "counters",
             Self::Operations => "operations",
         }
@@ -234,6 +252,8 @@ pub enum Shape {
     Returns,
     /// [`Query::History`].
     History,
+    /// [`Query::CartLog`].
+    CartLog,
     /// [`Query::Levels`].
     Levels,
     /// [`Query::Movements`].
@@ -242,7 +262,7 @@ pub enum Shape {
 
 impl Shape {
     /// All of them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Branches,
         Self::Members,
         Self::ApiKeys,
@@ -261,6 +281,7 @@ impl Shape {
         Self::Payments,
         Self::Returns,
         Self::History,
+        Self::CartLog,
         Self::Levels,
         Self::Movements,
     ];
@@ -276,6 +297,7 @@ impl Shape {
             Query::Payments(_) => Self::Payments,
             Query::Returns(_) => Self::Returns,
             Query::History(_) => Self::History,
+            Query::CartLog(_) => Self::CartLog,
             Query::Levels(_) => Self::Levels,
             Query::Movements(_) => Self::Movements,
             Query::Products(filter) => match (filter.deleted, filter.active.is_some()) {
@@ -319,6 +341,7 @@ impl Shape {
             Self::Payments => "payments",
             Self::Returns => "returns",
             Self::History => "history",
+            Self::CartLog => "cart-log",
             Self::Levels => "levels",
             Self::Movements => "movements",
         }

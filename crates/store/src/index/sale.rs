@@ -12,9 +12,9 @@ const OF_ORDER: &[Key] = &[
     down("createdAt"),
     down("_id"),
 ];
-const DUE: &[Key] = &[up("businessId"), up("dueAt"), up("_id")];
+pub(super) const DUE: &[Key] = &[up("businessId"), up("dueAt"), up("_id")];
 /// Workers look for what is due whatever its business.
-const ALL_DUE: &[Key] = &[up("dueAt"), up("_id")];
+pub(super) const ALL_DUE: &[Key] = &[up("dueAt"), up("_id")];
 
 /// The entries.
 pub(super) const SALE: &[Index] = &[

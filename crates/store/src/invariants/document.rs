@@ -128,6 +128,14 @@ fn references(document: &Document) -> Vec<DocumentKey> {
         Document::Product(product) => {
             branches = product.branches.as_deref().unwrap_or_default();
         }
+        Document::Cart(cart) => {
+            one(Kind::Branch, Some(cart.branch.0));
+            one(Kind::Customer, cart.customer.map(RawId::from));
+            one(Kind::Cart, cart.successor.map(RawId::from));
+            for source in &cart.inherits {
+                one(Kind::Cart, Some(source.0));
+            }
+        }
         Document::Order(order) => {
             one(Kind::Branch, Some(order.branch.0));
             one(Kind::Customer, order.customer.id.map(RawId::from));

@@ -13,7 +13,7 @@ mod report;
 mod run;
 mod stock;
 
-use abasto_domain::id::BusinessId;
+use abasto_domain::id::{BusinessId, CartId};
 
 use self::checkout::Checkouts;
 use self::document::{Documents, belongs};
@@ -112,6 +112,9 @@ impl Audit {
             Record::Counter(counter) => self.orders.count(counter, report),
             Record::Tally(tally) => self.checkouts.tally(tally),
             Record::Operation(operation) => self.operation(operation),
+            Record::CartState(state) => self.of_cart(state.business, state.cart),
+            Record::CartAppend(append) => self.of_cart(append.business, append.dot.cart),
+            Record::CartLog(entry) => self.of_cart(entry.business, entry.cart),
         }
     }
 
@@ -128,13 +131,26 @@ impl Audit {
         self.report
     }
 
+    /// The content of a cart belongs to a cart of the business.
+    fn of_cart(&mut self, owner: BusinessId, cart: CartId) {
+        let (documents, report) = (&self.documents, &mut self.report);
+        let key = DocumentKey::new(Kind::Cart, cart);
+        let location = || Location::document(key, "content");
+        belongs(self.business, owner, report, location);
+        documents.refer(key, report, location);
+    }
+
     /// A walk never goes back and never gives a record twice.
     fn check_order(&mut self, record: &Record, key: RecordKey) {
         let goes_on = self.last.as_ref().is_none_or(|last| *last < key);
         let code = match record {
-            Record::Document(_) | Record::Level(_) | Record::Counter(_) | Record::Tally(_) => {
-                Code::RecordRepeated
-            }
+            Record::Document(_)
+            | Record::Level(_)
+            | Record::Counter(_)
+            | Record::Tally(_)
+            | Record::CartState(_)
+            | Record::CartAppend(_)
+            | Record::CartLog(_) => Code::RecordRepeated,
             Record::Movement(_) => Code::MovementGap,
             Record::Event(_) => Code::EventGap,
             Record::Operation(_) => Code::KeyRepeated,
@@ -155,6 +171,7 @@ impl Audit {
         let location = || Location::named(format!("key {}", operation.key.key));
         belongs(self.business, operation.business, report, location);
         match &operation.reply {
+            Reply::View(_) => {}
             Reply::Document(document) => {
                 let (key, version) = (document.key(), document.version());
                 let known = self.documents.get_mut(key);

@@ -46,6 +46,7 @@ pub struct Cart {
     /// Ended carts whose content belongs to this one and is not in its own state yet.
     pub inherits: Vec<CartId>,
     /// The state that was bought, as the cart type writes it.
+    #[serde(with = "crate::hex::optional")]
     pub seal: Option<Vec<u8>>,
     /// The currency in which the shopper would like to see it.
     pub currency_hint: Option<Currency>,

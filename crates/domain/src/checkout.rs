@@ -53,7 +53,11 @@ pub struct Checkout {
     /// The cart it came from.
     pub cart: Option<CartId>,
     /// The state of that cart, as the cart type writes it: what is bought.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "crate::hex::optional"
+    )]
     pub seal: Option<Vec<u8>>,
     /// The order it became.
     pub order: Option<OrderId>,

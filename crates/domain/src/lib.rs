@@ -19,6 +19,7 @@ pub mod currency;
 pub mod customer;
 pub mod effect;
 pub mod fault;
+pub mod hex;
 pub mod id;
 pub mod idempotency;
 pub mod limits;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use abasto_domain::business::Business;
 use abasto_domain::credential::{ApiKey, Member};
-use abasto_domain::id::{ApiKeyId, BusinessId, RawId};
+use abasto_domain::id::{ApiKeyId, BusinessId, CartId, RawId};
 use abasto_domain::idempotency::OperationKey;
 use abasto_domain::number::OrderNumber;
 use abasto_domain::order::Order;
@@ -14,6 +14,7 @@ use abasto_domain::stock::{Place, StockLevel};
 use abasto_domain::time::Timestamp;
 use abasto_sim::model::ModelStore;
 use abasto_store::conformance::{self, World};
+use abasto_store::cart::CartContent;
 use abasto_store::port::Visitor;
 use abasto_store::query::{Page, Query};
 use abasto_store::record::{Claim, Document, DocumentKey, Kind, Record};
@@ -181,6 +182,14 @@ impl Store for Suspect {
         limit: u32,
     ) -> Result<Vec<Document>, StoreError> {
         self.inner.due(business, kind, at, limit).await
+    }
+
+    async fn cart_content(
+        &self,
+        business: BusinessId,
+        cart: CartId,
+    ) -> Result<CartContent, StoreError> {
+        self.inner.cart_content(business, cart).await
     }
 
     async fn products_by_sku(

@@ -71,6 +71,9 @@ async fn many_at_once_sell_exactly_the_stock() {
                 Record::Event(_) => "event",
                 Record::Operation(_) => "operation",
                 Record::Tally(_) => "tally",
+                Record::CartState(_) => "cart state",
+                Record::CartAppend(_) => "cart append",
+                Record::CartLog(_) => "cart log",
                 Record::Counter(counter) => {
                     assert_eq!(counter.last, 100);
                     "counter"

@@ -215,26 +215,7 @@ pub mod hex {
 
     use serde::{Deserialize, Deserializer, Serializer};
 
-    /// The digits of some bytes.
-    pub fn text(bytes: &[u8]) -> String {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble & 15)]);
-        bytes
-            .iter()
-            .flat_map(|byte| [digit(byte >> 4), digit(*byte)])
-            .collect()
-    }
-
-    /// The bytes of some digits; `None` when they are none.
-    pub fn bytes(text: &str) -> Option<Vec<u8>> {
-        let digits: Option<Vec<u8>> = text
-            .chars()
-            .map(|c| u8::try_from(c.to_digit(16)?).ok())
-            .collect();
-        let digits = digits.filter(|digits| digits.len() % 2 == 0)?;
-        let pairs = digits.chunks_exact(2);
-        Some(pairs.map(|pair| pair[0] << 4 | pair[1]).collect())
-    }
+    pub use abasto_domain::hex::{bytes, text};
 
     pub(super) fn serialize<S: Serializer>(
         bytes: &Arc<[u8]>,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use abasto_domain::id::{BranchId, CustomerId, MemberId, OrderId, ProductId, RawId};
+use abasto_domain::id::{BranchId, CartId, CustomerId, MemberId, OrderId, ProductId, RawId};
 use abasto_domain::order_state::Status;
 use abasto_domain::stock::Place;
 use abasto_store::index::{
@@ -28,6 +28,7 @@ fn queries() -> Vec<Query> {
         Query::Returns(OrderId(RawId::default())),
         Query::History(DocumentKey::new(Kind::Order, ProductId(RawId::default()))),
         Query::Movements(place),
+        Query::CartLog(CartId(RawId::default())),
         Query::Levels(LevelFilter {
             branch,
             below_available: None,
@@ -78,6 +79,7 @@ fn a_list_is_served_in_its_order() {
             Query::Levels(_) => ("productId", Direction::Ascending),
             Query::History(_) => ("sequence", Direction::Ascending),
             Query::Movements(_) => ("sequence", Direction::Descending),
+            Query::CartLog(_) => ("_id", Direction::Ascending),
             _ => ("_id", Direction::Descending),
         };
         assert_eq!(
@@ -88,7 +90,11 @@ fn a_list_is_served_in_its_order() {
         );
         if field == "_id" {
             let before = index.keys[index.keys.len() - 2];
-            assert_eq!((before.field, before.direction), ("createdAt", direction));
+            let time = match query {
+                Query::CartLog(_) => "at",
+                _ => "createdAt",
+            };
+            assert_eq!((before.field, before.direction), (time, direction));
         }
     }
 }
@@ -132,6 +138,7 @@ fn the_tenant_comes_first() {
         "checkouts_due",
         "payments_due",
         "payment_events_due",
+        "carts_due",
     ];
     for index in CATALOGUE {
         let first = index.keys[0].field;

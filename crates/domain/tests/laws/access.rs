@@ -32,6 +32,7 @@ permissions! {
     ManageMembers, ReadProducts, ChangeProducts, ReadCustomers, ChangeCustomers, ReadStock,
     ChangeStock, ReadOrders, PlaceOrders, SetDeliveryFee, WorkOrders, DeliverOrders, CancelOrders,
     ReadCoupons, ChangeCoupons, RefundPayments, TakeReturns, SeeAvailability,
+    ReadCarts, EditCarts,
 }
 
 /// Owner, manager, staff, service, courier, customer.
@@ -60,6 +61,8 @@ ChangeCoupons    all  all  -    -    -    -
 RefundPayments   all  all  -    -    -    -
 TakeReturns      all  all  at   at   -    -
 SeeAvailability  all  all  at   at   -    -
+ReadCarts        all  all  at   at   -    own
+EditCarts        all  all  at   at   -    own
 ";
 
 const fn word(reach: Reach) -> &'static str {

@@ -149,6 +149,7 @@ impl Shop {
             },
             puts,
             stock,
+            carts: abasto_store::cart::CartWork::default(),
             tallies: Vec::new(),
         }
     }

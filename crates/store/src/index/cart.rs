@@ -21,14 +21,14 @@ pub(super) const CART: &[Index] = &[
         Collection::Carts,
         "carts_due",
         ALL_DUE,
-        &[Purpose::Read("Store::due of all businesses")],
+        &[Purpose::Read("Store::due, carts of all businesses")],
     )
     .only(Condition::Present("dueAt")),
     sorted(
         Collection::Carts,
         "carts_business_due",
         DUE,
-        &[Purpose::Read("Store::due of one business")],
+        &[Purpose::Read("Store::due, carts of a business")],
     )
     .only(Condition::Present("dueAt")),
     unique(
@@ -37,7 +37,7 @@ pub(super) const CART: &[Index] = &[
         &[up("businessId"), up("cartId")],
         &[
             Purpose::Rule("one state per cart"),
-            Purpose::Read("Store::cart_content"),
+            Purpose::Read("Store::cart_content, the state"),
         ],
         "store::cart",
     ),
@@ -47,7 +47,7 @@ pub(super) const CART: &[Index] = &[
         &[up("businessId"), up("cartId"), up("rid"), up("sequence")],
         &[
             Purpose::Rule("an edit of a cart is kept once"),
-            Purpose::Read("Store::cart_content"),
+            Purpose::Read("Store::cart_content, the edits"),
         ],
         "store::cart",
     ),

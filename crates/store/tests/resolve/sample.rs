@@ -55,6 +55,7 @@ pub(crate) fn unit() -> UnitOfWork {
         puts: Vec::new(),
         stock: Vec::new(),
         tallies: Vec::new(),
+        carts: abasto_store::cart::CartWork::default(),
         answer: Answer::Stock,
     }
 }
@@ -225,6 +226,8 @@ pub(crate) fn set_empty(heads: &mut Heads, business: BusinessId, key: HeadKey) {
         HeadKey::Claim(claim) => heads.set_claim(business, claim, None),
         HeadKey::Series(series) => heads.set_series(business, series, 0),
         HeadKey::Tally(key) => heads.set_tally(business, key, 0),
+        HeadKey::Dot(dot) => heads.set_dot(business, dot, abasto_store::cart::DotHead::Unheard),
+        HeadKey::CartState(cart) => heads.set_cart_state(business, cart, 0),
         HeadKey::Operation(key) => heads.set_operation(business, key, None),
     }
 }

@@ -52,6 +52,7 @@ impl Shop {
         let lines = vec![price_line(&self.products[0], quantity).expect("small")];
         let hold = id();
         Checkout {
+            seal: None,
             business: self.business,
             id: hold.into(),
             branch: self.branch.id,

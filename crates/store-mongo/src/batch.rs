@@ -24,6 +24,9 @@ use crate::runner::Body;
 use crate::series;
 use crate::transaction::Transaction;
 
+/// The index on `_id` that every collection has.
+const SERVER_S_OWN: &str = "_id_";
+
 /// What became of a unit in an attempt.
 #[derive(Debug, Clone)]
 pub(crate) enum Decision {
@@ -216,11 +219,7 @@ impl Batch {
                     "duplicate: {}",
                     refusal.detail
                 );
-                let what = format!(
-                    "{} already holds what {name} keeps apart",
-                    refusal.collection
-                );
-                self.settle(unit, Decision::Broken(Broken::Corrupt(what)));
+                self.settle(unit, Decision::Broken(doubled(refusal.collection, &name)));
             }
         }
         Ok(())
@@ -257,6 +256,17 @@ fn meaning(index: &str) -> Meaning {
         Some(index) if serves(index, "an effect on stock happens once") => Meaning::AlreadyDone,
         Some(index) if serves(index, "an order number is given once") => Meaning::CounterBehind,
         _ => Meaning::Race,
+    }
+}
+
+/// A duplicate that a fresh snapshot does not explain. An id that exists is asked for twice; any
+/// other key that exists contradicts the head it was made from.
+fn doubled(collection: &str, index: &str) -> Broken {
+    let what = format!("{collection} already holds what {index} keeps apart");
+    if index == SERVER_S_OWN {
+        Broken::Defect(what)
+    } else {
+        Broken::Corrupt(what)
     }
 }
 

@@ -10,9 +10,9 @@ use abasto_domain::id::BusinessId;
 use abasto_domain::number::Series;
 use abasto_store::StoreError;
 use abasto_store::index::{self, Purpose};
-use abasto_store::record::{DocumentKey, HeadKey};
+use abasto_store::record::HeadKey;
 use abasto_store::resolve::resolve;
-use abasto_store::unit::{Guard, UnitOfWork};
+use abasto_store::unit::UnitOfWork;
 use abasto_store::verdict::{Reply, Verdict};
 use async_trait::async_trait;
 use mongodb::Database;
@@ -23,6 +23,9 @@ use crate::heads::{self, Read};
 use crate::runner::Body;
 use crate::series;
 use crate::transaction::Transaction;
+
+/// The index on `_id` that every collection has.
+const SERVER_S_OWN: &str = "_id_";
 
 /// What became of a unit in an attempt.
 #[derive(Debug, Clone)]
@@ -68,8 +71,6 @@ pub(crate) struct Batch {
     settled: BTreeMap<usize, Decision>,
     /// Refusals seen once: the same one again is not a race.
     seen: BTreeSet<(usize, String)>,
-    /// Whether nothing is taken for granted any more: set by the first refusal.
-    careful: bool,
     /// Least last numbers of series whose counter was found behind.
     floors: BTreeMap<Series, i64>,
 }
@@ -89,7 +90,6 @@ impl Batch {
             units,
             settled: BTreeMap::new(),
             seen: BTreeSet::new(),
-            careful: false,
             floors: BTreeMap::new(),
         }
     }
@@ -120,46 +120,14 @@ impl Batch {
     }
 
     async fn read(&self, transaction: &mut Transaction<'_>) -> Result<Read, Fault> {
-        let mut keys: BTreeSet<HeadKey> = self
-            .taking_part()
-            .flat_map(|(_, unit)| unit.heads())
-            .collect();
-        let new = self.taken_for_new();
-        keys.retain(|key| !matches!(key, HeadKey::Document(key) if new.contains(key)));
-        let mut read = heads::read(transaction, self.business, keys).await?;
-        for key in new {
-            read.heads.set_document(self.business, key, 0);
-        }
+        let keys = self.taking_part().flat_map(|(_, unit)| unit.heads());
+        let mut read = heads::read(transaction, self.business, keys.collect()).await?;
         for (series, floor) in &self.floors {
             let last = read.series.get(series).copied().unwrap_or_default();
             read.heads
                 .set_series(self.business, series.clone(), last.max(*floor));
         }
         Ok(read)
-    }
-
-    /// Documents that units only make, never change: nobody else has their ids, so they need no
-    /// look. If somebody has, the insert is refused and the next attempt looks.
-    fn taken_for_new(&self) -> BTreeSet<DocumentKey> {
-        let (mut made, mut known) = (BTreeSet::new(), BTreeSet::new());
-        if self.careful {
-            return made;
-        }
-        for (_, unit) in self.taking_part() {
-            known.extend(unit.guards.iter().filter_map(|guard| match guard {
-                Guard::Document(key, _) => Some(*key),
-                Guard::Level(..) => None,
-            }));
-            for put in &unit.puts {
-                let keys = if put.base.is_none() {
-                    &mut made
-                } else {
-                    &mut known
-                };
-                keys.insert(put.next.key());
-            }
-        }
-        &made - &known
     }
 
     fn decide(&self, read: &mut Read) -> (Vec<Decision>, Decided) {
@@ -216,11 +184,7 @@ impl Batch {
                     "duplicate: {}",
                     refusal.detail
                 );
-                let what = format!(
-                    "{} already holds what {name} keeps apart",
-                    refusal.collection
-                );
-                self.settle(unit, Decision::Broken(Broken::Corrupt(what)));
+                self.settle(unit, Decision::Broken(doubled(refusal.collection, &name)));
             }
         }
         Ok(())
@@ -260,6 +224,17 @@ fn meaning(index: &str) -> Meaning {
     }
 }
 
+/// A duplicate that a fresh snapshot does not explain. An id that exists is asked for twice; any
+/// other key that exists contradicts the head it was made from.
+fn doubled(collection: &str, index: &str) -> Broken {
+    let what = format!("{collection} already holds what {index} keeps apart");
+    if index == SERVER_S_OWN {
+        Broken::Defect(what)
+    } else {
+        Broken::Corrupt(what)
+    }
+}
+
 #[async_trait]
 impl Body for Batch {
     type Out = Vec<Decision>;
@@ -272,7 +247,6 @@ impl Body for Batch {
     }
 
     async fn after(&mut self, fault: Fault) -> Result<(), Fault> {
-        self.careful = true;
         match fault {
             Fault::Refused(refusal) => self.after_refusal(refusal).await,
             Fault::Missed(_) => Ok(()),
@@ -303,5 +277,12 @@ mod tests {
         for index in ["uq_operations_key", "uq_products_sku", "_id_", "unheard_of"] {
             assert_eq!(meaning(index), Meaning::Race, "{index}");
         }
+    }
+
+    #[test]
+    fn an_id_asked_for_twice_is_a_defect_and_a_head_that_lies_is_corrupt() {
+        assert!(matches!(doubled("events", "_id_"), Broken::Defect(_)));
+        let sequence = doubled("stockMovements", "uq_stock_movements_sequence");
+        assert!(matches!(sequence, Broken::Corrupt(_)));
     }
 }

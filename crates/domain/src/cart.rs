@@ -3,6 +3,7 @@
 //! Owns the states active → sealed | merged | closed and what each step leaves behind. Must not
 //! know what is in the cart: edits never touch this record, so they never wait for one another.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -119,9 +120,9 @@ pub enum Merge {
     /// The two carts after it.
     Join {
         /// The cart that goes on.
-        target: Cart,
+        target: Box<Cart>,
         /// The cart that ended.
-        source: Cart,
+        source: Box<Cart>,
     },
     /// It happened before.
     Done,
@@ -254,8 +255,8 @@ impl Cart {
         };
         target.inherits.push(source.id);
         Ok(Merge::Join {
-            target,
-            source: source.ended(CartStatus::Merged, Some(self.id), now),
+            target: Box::new(target),
+            source: Box::new(source.ended(CartStatus::Merged, Some(self.id), now)),
         })
     }
 }

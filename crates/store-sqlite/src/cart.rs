@@ -3,6 +3,7 @@
 //! Owns their statements. Must not know what an edit means: its change is bytes.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use abasto_domain::id::{BusinessId, CartId, ProductId};
@@ -247,24 +248,23 @@ impl ReadStates {
     ) -> Result<&(i64, Heard), StoreError> {
         const SQL: &str =
             "SELECT version, state FROM cart_states WHERE business = ?1 AND cart_id = ?2";
-        let key = (business, cart);
-        if !self.0.contains_key(&key) {
-            let found: Option<(i64, Vec<u8>)> = connection
-                .prepare_cached(SQL)
-                .and_then(|mut statement| {
-                    let values = params![business.0.0, cart.0.0];
-                    let row = statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?)));
-                    row.optional()
-                })
-                .map_err(store_error)?;
-            let read = match found {
-                Some((version, state)) => (version, Heard::of(&state)?),
-                None => (0, Heard::default()),
-            };
-            self.0.insert(key, read);
+        match self.0.entry((business, cart)) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(unknown) => {
+                let found: Option<(i64, Vec<u8>)> = connection
+                    .prepare_cached(SQL)
+                    .and_then(|mut statement| {
+                        let values = params![business.0.0, cart.0.0];
+                        let row = statement.query_row(values, |row| Ok((row.get(0)?, row.get(1)?)));
+                        row.optional()
+                    })
+                    .map_err(store_error)?;
+                Ok(unknown.insert(match found {
+                    Some((version, state)) => (version, Heard::of(&state)?),
+                    None => (0, Heard::default()),
+                }))
+            }
         }
-        let gone = || StoreError::Corrupt("a state that was read is gone".to_owned());
-        self.0.get(&key).ok_or_else(gone)
     }
 }
 

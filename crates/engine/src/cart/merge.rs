@@ -57,7 +57,7 @@ impl Engine {
                     target: next,
                     source: ended,
                 }) => {
-                    let carts = vec![(source, ended), (target, next)];
+                    let carts = vec![(source, *ended), (target, *next)];
                     let unit = self.merge_unit(caller, carts);
                     if !self.commit_once(unit).await? {
                         self.pause(attempt).await;

@@ -98,7 +98,7 @@ pub(super) fn carts(world: &World) -> UnitOfWork {
         seal: Some(delta(3).to_vec()),
         currency_hint: None,
         due_at: None,
-        ..active.clone()
+        ..active
     };
     let state = CartState {
         business: world.id(),

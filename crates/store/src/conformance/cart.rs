@@ -79,7 +79,7 @@ impl Basket {
             dot: self.dot(rid, sequence),
             fingerprint: u64::MAX - sequence,
             delta: Self::delta(rid, sequence, content).encode().into(),
-            price: (sequence % 2 == 0).then(|| self.price()),
+            price: (sequence.is_multiple_of(2)).then(|| self.price()),
             at: world.now(),
         };
         CartEdit {

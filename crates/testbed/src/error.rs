@@ -23,8 +23,14 @@ pub enum Error {
     NotStarted {
         /// Its port.
         port: u16,
-        /// The end of its log.
+        /// The errors in its log, or the end of it.
         said: String,
+    },
+    /// A server found its port in use.
+    #[error("the mongod on port {port} did not start: another program listens there")]
+    PortTaken {
+        /// The port.
+        port: u16,
     },
     /// The set did not reach the awaited state in time.
     #[error("the set had not {awaited} after {seconds} s")]

@@ -29,6 +29,8 @@ const SET: &str = "abasto";
 /// Until a set of three has synchronised and elected on a busy machine.
 const SETTLE_LIMIT: Duration = Duration::from_secs(90);
 const POLL: Duration = Duration::from_millis(50);
+/// How often ports are chosen before a set is given up.
+const PORT_CHOICES_MAX: usize = 5;
 /// Short, so that tests of a lost primary are short.
 const ELECTION_TIMEOUT_MS: i32 = 3000;
 const HEARTBEAT_INTERVAL_MS: i32 = 500;
@@ -91,7 +93,18 @@ impl Plan {
     /// # Errors
     /// When there is no server program, or the set does not come up.
     pub fn start(self) -> Result<MongoCluster, Error> {
-        let program = self.program.map_or_else(find_program, Ok)?;
+        let program = self.program.clone().map_or_else(find_program, Ok)?;
+        // Between the choice of a free port and its use, any other program may take it.
+        for _ in 1..PORT_CHOICES_MAX {
+            match self.attempt(&program) {
+                Err(Error::PortTaken { .. }) if self.ports == Ports::Free => {}
+                started => return started,
+            }
+        }
+        self.attempt(&program)
+    }
+
+    fn attempt(&self, program: &Path) -> Result<MongoCluster, Error> {
         let directory = tempfile::Builder::new().prefix("abasto-mongo-").tempdir();
         let directory = directory.map_err(Error::io("make a folder for a set"))?;
         let files = directory.path().to_owned();
@@ -102,7 +115,7 @@ impl Plan {
             directory: Some(directory),
         };
         for (index, port) in choose(self.nodes, self.ports)?.into_iter().enumerate() {
-            let mut node = Node::new(&program, files.join(index.to_string()), SET, port);
+            let mut node = Node::new(program, files.join(index.to_string()), SET, port);
             node.spawn()?;
             set.nodes.push(node);
         }

@@ -2,12 +2,12 @@
 #![cfg(test)]
 
 use std::io::{BufRead, BufReader};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use abasto_testbed::Error;
-use abasto_testbed::mongo_cluster::{Detached, Face, MongoCluster, Plan};
+use abasto_testbed::mongo_cluster::{Detached, Face, MongoCluster, Plan, Ports};
 use abasto_testbed::wire::is_primary;
 use abasto_testbed::wire_proxy::Link;
 
@@ -53,6 +53,21 @@ fn three_nodes_survive_every_fault_of_one() {
     set.settle().unwrap();
 
     assert!(matches!(set.kill(3), Err(Error::NoSuchNode(3))));
+}
+
+#[test]
+fn a_taken_port_is_named() {
+    let other = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = other.local_addr().unwrap().port();
+    let plan = Plan {
+        ports: Ports::From(port),
+        ..Plan::default()
+    };
+    let refused = plan.start().unwrap_err();
+    assert!(
+        matches!(refused, Error::PortTaken { port: named } if named == port),
+        "{refused}"
+    );
 }
 
 #[test]

@@ -38,6 +38,12 @@ rmdir "$(dirname "$directory")"
 /// How long a server may take until it answers.
 const START_LIMIT: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(50);
+/// How the server's log marks an error and a fatal one.
+const GRAVE: [&str; 2] = [r#""s":"E""#, r#""s":"F""#];
+/// How many lines of a log an error shows.
+const LINES_MAX: usize = 5;
+/// What a server says that finds its port in use.
+const PORT_TAKEN: &str = "Address already in use";
 
 /// A server of a set, running or not.
 #[derive(Debug)]
@@ -154,11 +160,13 @@ impl Node {
     }
 
     fn not_started(&self) -> Error {
-        let log = ["stderr.log", "mongod.log"].map(|name| tail(&self.directory.join(name)));
-        Error::NotStarted {
-            port: self.port,
-            said: log.join("\n").trim().to_owned(),
+        let log = ["stderr.log", "mongod.log"].map(|name| complaint(&self.directory.join(name)));
+        let said = log.join("\n").trim().to_owned();
+        let port = self.port;
+        if said.contains(PORT_TAKEN) {
+            return Error::PortTaken { port };
         }
+        Error::NotStarted { port, said }
     }
 
     /// Ends the process as a power cut would; its files stay.
@@ -223,10 +231,15 @@ impl Leash {
     }
 }
 
-/// The last lines of a log; nothing when there is none.
-fn tail(path: &Path) -> String {
+/// The errors in a log, or its last lines when it names none; nothing when there is no log.
+fn complaint(path: &Path) -> String {
     let text = fs::read(path).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
-    let lines: Vec<_> = text.lines().rev().take(5).collect();
-    lines.into_iter().rev().collect::<Vec<_>>().join("\n")
+    let grave = |line: &&str| GRAVE.iter().any(|mark| line.contains(mark));
+    let mut lines: Vec<_> = text.lines().filter(grave).take(LINES_MAX).collect();
+    if lines.is_empty() {
+        lines = text.lines().rev().take(LINES_MAX).collect();
+        lines.reverse();
+    }
+    lines.join("\n")
 }

@@ -9,7 +9,8 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::routing::get;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -31,6 +32,8 @@ pub(crate) fn router() -> OpenApiRouter<Arc<Ready>> {
         .routes(routes!(openapi))
         .routes(routes!(docs_page))
         .routes(routes!(problem_page))
+        // For a person who opens the bare address in a browser; no part of the contract.
+        .route("/", get(Redirect::to("/docs")))
 }
 
 /// The route that tests move the clock with; only where the installation allows it.

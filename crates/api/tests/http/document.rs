@@ -166,3 +166,10 @@ async fn the_page_of_the_api_has_everything_and_loads_nothing() {
         assert!(!text.contains(outside), "{outside}");
     }
 }
+
+#[tokio::test]
+async fn the_bare_address_leads_to_the_page_of_the_api() {
+    let root = World::new().call("GET", "/").send().await;
+    assert_eq!(root.status, 303);
+    assert_eq!(root.headers["location"], "/docs");
+}

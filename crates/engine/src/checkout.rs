@@ -92,7 +92,8 @@ impl Engine {
             let business = context.business();
             let decide = |freshness| engine.decide_open(&context, &command, &operation, freshness);
             let done = engine.settle_in_time(business, Some(&operation), decide);
-            done.await?.map(|reply| typed(commit::document(reply)?))
+            let done = commit::count_shortage("checkout", done.await)?;
+            done.map(|reply| typed(commit::document(reply)?))
         })
         .await
     }

@@ -54,7 +54,8 @@ impl Engine {
             let business = caller.context.business();
             let decide = |freshness| engine.decide_cart(&caller, &command, &operation, freshness);
             let done = engine.settle_in_time(business, Some(&operation), decide);
-            done.await?.map(|reply| typed(commit::document(reply)?))
+            let done = commit::count_shortage("checkout", done.await)?;
+            done.map(|reply| typed(commit::document(reply)?))
         })
         .await
     }

@@ -19,6 +19,27 @@ use crate::error::Error;
 const DECISIONS_MAX: u32 = 10;
 const PAUSE_MAX: Duration = Duration::from_millis(50);
 
+/// Decisions that a commit found stale and that were made anew.
+pub const STALE: &str = "abasto_commit_stale_total";
+/// Commands refused because units were missing, by what was asked for (`of`).
+pub const SHORTAGES: &str = "abasto_insufficient_stock_total";
+
+/// Lets the counters of this ring stand at zero, so that a rise from nothing shows.
+pub(crate) fn show_counters() {
+    metrics::counter!(STALE).increment(0);
+    for of in ["order", "checkout", "stock"] {
+        metrics::counter!(SHORTAGES, "of" => of).increment(0);
+    }
+}
+
+/// Counts a command that is refused for lack of units.
+pub(crate) fn count_shortage<T>(of: &'static str, outcome: Result<T, Error>) -> Result<T, Error> {
+    if let Err(Error::InsufficientStock(_)) = &outcome {
+        metrics::counter!(SHORTAGES, "of" => of).increment(1);
+    }
+    outcome
+}
+
 /// A committed or replayed answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Done<T> {
@@ -113,7 +134,7 @@ impl Engine {
                 Verdict::Rejected(Rejection::Bound(key)) => return Err(Error::Exhausted(key)),
                 Verdict::Rejected(Rejection::DotTaken(_)) => return Err(Error::Contended),
                 Verdict::Stale(key) => {
-                    metrics::counter!("abasto_commit_stale_total").increment(1);
+                    metrics::counter!(STALE).increment(1);
                     self.note_stale(business, &key);
                     freshness = Freshness::Fresh;
                     self.pause(attempt).await;

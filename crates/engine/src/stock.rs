@@ -95,7 +95,8 @@ impl Engine {
         self.detached(async move {
             let business = context.business();
             let decide = |freshness| engine.decide_move(&context, &command, &operation, freshness);
-            let done = engine.settle(business, Some(&operation), decide).await?;
+            let done = engine.settle(business, Some(&operation), decide).await;
+            let done = commit::count_shortage("stock", done)?;
             done.map(commit::stock)
         })
         .await

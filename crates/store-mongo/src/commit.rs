@@ -3,10 +3,12 @@
 //! Owns what a caller is told for each end of a run. Must not know queues.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use abasto_domain::idempotency::OperationKey;
 use abasto_store::StoreError;
+use abasto_store::meter::CommitMeter;
 use abasto_store::unit::UnitOfWork;
 use abasto_store::verdict::{Operation, Reply, Verdict};
 use async_trait::async_trait;
@@ -29,6 +31,7 @@ const LOOK_UP: Duration = Duration::from_millis(500);
 pub(crate) struct Committer {
     runner: Runner,
     currencies: Currencies,
+    meter: Arc<CommitMeter>,
 }
 
 struct Caller {
@@ -51,10 +54,11 @@ impl Caller {
 }
 
 impl Committer {
-    pub(crate) fn new(database: Database) -> Self {
+    pub(crate) fn new(database: Database, meter: Arc<CommitMeter>) -> Self {
         Self {
-            runner: Runner::new(database),
+            runner: Runner::new(database, Arc::clone(&meter)),
             currencies: Currencies::default(),
+            meter,
         }
     }
 
@@ -89,8 +93,12 @@ impl Work for Committer {
             Ok(batch) => batch,
             Err(error) => return refuse(callers, &error),
         };
+        let began = Instant::now();
         match self.runner.run(&mut batch, deadline).await {
             End::Committed(decisions) => {
+                if decisions.iter().any(|it| matches!(it, Decision::Wrote(_))) {
+                    self.meter.committed(decisions.len(), began.elapsed());
+                }
                 self.runner.budget.succeeded(decisions.len());
                 committed(batch, callers, decisions)
             }

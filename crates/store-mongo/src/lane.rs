@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use abasto_domain::id::{BranchId, BusinessId};
 use abasto_store::StoreError;
+use abasto_store::meter::CommitMeter;
 use abasto_store::unit::UnitOfWork;
 use abasto_store::verdict::Verdict;
 use async_trait::async_trait;
@@ -75,6 +76,7 @@ pub(crate) struct Lanes<W> {
     waiting: AtomicUsize,
     transactions: Semaphore,
     work: Arc<W>,
+    meter: Arc<CommitMeter>,
 }
 
 impl<W> std::fmt::Debug for Lanes<W> {
@@ -87,12 +89,13 @@ impl<W> std::fmt::Debug for Lanes<W> {
 }
 
 impl<W: Work> Lanes<W> {
-    pub(crate) fn new(work: W) -> Self {
+    pub(crate) fn new(work: W, meter: Arc<CommitMeter>) -> Self {
         Self {
             lanes: Mutex::default(),
             waiting: AtomicUsize::new(0),
             transactions: Semaphore::new(TRANSACTIONS_MAX),
             work: Arc::new(work),
+            meter,
         }
     }
 
@@ -116,10 +119,12 @@ impl<W: Work> Lanes<W> {
     fn enqueue(self: &Arc<Self>, key: LaneKey, waiting: Waiting) -> Result<(), StoreError> {
         let mut lanes = self.lock();
         if self.waiting.load(Ordering::Relaxed) >= WAITING_MAX {
+            self.meter.overloaded();
             return Err(StoreError::Overloaded);
         }
         match lanes.get_mut(&key) {
             Some(lane) if lane.waiting.len() >= LANE_WAITING_MAX => {
+                self.meter.overloaded();
                 return Err(StoreError::Overloaded);
             }
             Some(lane) => lane.waiting.push_back(waiting),
@@ -133,6 +138,7 @@ impl<W: Work> Lanes<W> {
             }
         }
         self.waiting.fetch_add(1, Ordering::Relaxed);
+        self.meter.waiting(1);
         Ok(())
     }
 
@@ -146,6 +152,7 @@ impl<W: Work> Lanes<W> {
             let in_time = |waiting: &Waiting| waiting.deadline.left() >= TRY_TIME;
             let (due, late): (Vec<_>, Vec<_>) = units.into_iter().partition(in_time);
             for waiting in late {
+                self.meter.overloaded();
                 waiting.tell(Err(StoreError::Overloaded));
             }
             if !due.is_empty() {
@@ -174,6 +181,7 @@ impl<W: Work> Lanes<W> {
             return None;
         }
         self.waiting.fetch_sub(count, Ordering::Relaxed);
+        self.meter.taken(count);
         Some(lane.waiting.drain(..count).collect())
     }
 
@@ -188,6 +196,7 @@ impl<W: Work> Lanes<W> {
             (taken - left.len()).max(1)
         };
         self.waiting.fetch_add(left.len(), Ordering::Relaxed);
+        self.meter.waiting(left.len());
         for waiting in left.into_iter().rev() {
             lane.waiting.push_front(waiting);
         }

@@ -19,8 +19,10 @@
 //! driver is dropped only here, at a time limit of ours, never because a caller went away: a
 //! dropped body loses its session, which aborts it; a dropped commit is sent again on its session.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use abasto_store::meter::CommitMeter;
 use async_trait::async_trait;
 use mongodb::error::Error;
 use mongodb::options::{
@@ -88,6 +90,7 @@ pub(crate) enum Cause {
 pub(crate) struct Runner {
     pub(crate) database: Database,
     pub(crate) budget: Budget,
+    meter: Arc<CommitMeter>,
 }
 
 enum Attempt<T> {
@@ -98,10 +101,11 @@ enum Attempt<T> {
 }
 
 impl Runner {
-    pub(crate) const fn new(database: Database) -> Self {
+    pub(crate) const fn new(database: Database, meter: Arc<CommitMeter>) -> Self {
         Self {
             database,
             budget: Budget::full(),
+            meter,
         }
     }
 
@@ -124,6 +128,7 @@ impl Runner {
                     if !self.budget.take() {
                         return End::NotCommitted(Cause::OutOfBudget(why));
                     }
+                    self.meter.retried();
                     if attempt > 2 {
                         body.shrink();
                     }

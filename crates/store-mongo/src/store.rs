@@ -13,6 +13,7 @@ use abasto_domain::order::Order;
 use abasto_domain::stock::{Place, StockLevel};
 use abasto_domain::time::Timestamp;
 use abasto_store::cart::CartContent;
+use abasto_store::meter::CommitMeter;
 use abasto_store::port::Visitor;
 use abasto_store::query::{Page, Query};
 use abasto_store::record::{Claim, Document, DocumentKey, Kind, Record};
@@ -42,9 +43,11 @@ impl MongoStore {
     /// is the one that the address names, else `abasto`.
     pub async fn connect(uri: &str) -> Result<Self, ConnectError> {
         let database = connect::connect(uri).await?;
+        let meter = Arc::new(CommitMeter::new("mongodb"));
+        let committer = Committer::new(database.clone(), Arc::clone(&meter));
         Ok(Self {
             readiness: Readiness::unknown(database.clone()),
-            lanes: Arc::new(Lanes::new(Committer::new(database.clone()))),
+            lanes: Arc::new(Lanes::new(committer, meter)),
             database,
         })
     }

@@ -8,6 +8,7 @@ use abasto_domain::stock::Shortage;
 use abasto_store::Store;
 use abasto_store::record::{Document, Record};
 use abasto_store::verdict::{Rejection, Reply, Verdict};
+use metrics_exporter_prometheus::PrometheusBuilder;
 use support::{NOW, Shop, assert_committed, store};
 
 fn order_number(reply: &Reply) -> String {
@@ -125,4 +126,40 @@ async fn a_store_that_was_not_migrated_refuses_units_and_says_why() {
         Vec::<String>::new()
     );
     assert_eq!(store.health().await.expect("read"), Vec::<String>::new());
+}
+
+#[test]
+fn commits_are_measured_under_the_names_that_every_store_has() {
+    let recorder = PrometheusBuilder::new().build_recorder();
+    let metrics = recorder.handle();
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    // The meters are made on this thread, with the store; what they are used on later is the same.
+    let store = metrics::with_local_recorder(&recorder, || runtime.block_on(store("metered")));
+    let says = |line: &str| {
+        let text = metrics.render();
+        assert!(
+            text.lines().any(|it| it == line),
+            "{line} is not in:\n{text}"
+        );
+    };
+    says("abasto_commit_retries_total{store=\"mongodb\"} 0");
+    says("abasto_commit_overloaded_total{store=\"mongodb\"} 0");
+    runtime.block_on(async {
+        let shop = Shop::open(&store, 1, 1).await;
+        assert_committed(store.commit(shop.order(&[0], "sold")).await);
+        let refused = store.commit(shop.order(&[0], "refused")).await;
+        let refused = refused.expect("an answer");
+        assert!(matches!(refused, Verdict::Rejected(Rejection::Short(_))));
+    });
+    says("abasto_commit_queue_depth{store=\"mongodb\"} 0");
+    let text = metrics.render();
+    for name in [
+        "abasto_commit_duration_seconds_count{store=\"mongodb\"}",
+        "abasto_commit_group_size_count{store=\"mongodb\"}",
+        "abasto_commit_group_size_sum{store=\"mongodb\"}",
+    ] {
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        let value: f64 = line.expect(name).trim().parse().expect("a number");
+        assert!(value >= 1.0, "{name} {value}");
+    }
 }

@@ -17,6 +17,7 @@ use abasto_domain::order::Order;
 use abasto_domain::stock::{Place, StockLevel};
 use abasto_domain::time::Timestamp;
 use abasto_store::cart::CartContent;
+use abasto_store::meter::CommitMeter;
 use abasto_store::port::Visitor;
 use abasto_store::query::{Page, Query};
 use abasto_store::record::{Claim, Document, DocumentKey, Kind, Record};
@@ -38,6 +39,9 @@ use crate::{cart, list, migration, operation, read, walk};
 
 /// Walks at the same time; each holds a snapshot and with it the write-ahead log.
 const WALKS_MAX: usize = 2;
+
+/// The store's name in metrics.
+const METERED: &str = "sqlite";
 
 /// Bytes of a page, as SQLite makes them by default.
 const PAGE_BYTES: u64 = 4_096;
@@ -87,6 +91,7 @@ impl SqliteStore {
             queue: Queue::new(options.limits),
             standing: Standing::default(),
             tally: Tally::default(),
+            meter: CommitMeter::new(METERED),
             pages_max: AtomicU64::new(pages(options.file_bytes_max)),
         };
         let differences =
@@ -131,6 +136,7 @@ impl SqliteStore {
             queue: Queue::new(options.limits),
             standing: Standing::default(),
             tally: Tally::default(),
+            meter: CommitMeter::new(METERED),
             pages_max: AtomicU64::new(0),
         };
         shared.queue.close();
@@ -162,12 +168,21 @@ impl SqliteStore {
     }
 
     fn ask(&self, lane: Lane, job: Job) -> Result<(), StoreError> {
-        self.shared.queue.push(lane, job).map_err(|why| match why {
-            Refused::Full => StoreError::Overloaded,
-            Refused::Closed if self.writer.is_none() => {
-                StoreError::Unavailable("the store was opened only to read".to_owned())
+        let meter = &self.shared.meter;
+        // Before it can be taken, so that the depth is never below zero.
+        meter.waiting(1);
+        self.shared.queue.push(lane, job).map_err(|why| {
+            meter.taken(1);
+            match why {
+                Refused::Full => {
+                    meter.overloaded();
+                    StoreError::Overloaded
+                }
+                Refused::Closed if self.writer.is_none() => {
+                    StoreError::Unavailable("the store was opened only to read".to_owned())
+                }
+                Refused::Closed => closing(),
             }
-            Refused::Closed => closing(),
         })
     }
 

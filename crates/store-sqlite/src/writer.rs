@@ -7,8 +7,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::Instant;
 
 use abasto_store::StoreError;
+use abasto_store::meter::CommitMeter;
 use abasto_store::unit::UnitOfWork;
 use abasto_store::verdict::Verdict;
 use rusqlite::Connection;
@@ -49,6 +51,7 @@ pub(crate) struct Shared {
     pub(crate) queue: Queue<Job>,
     pub(crate) standing: Standing,
     pub(crate) tally: Tally,
+    pub(crate) meter: CommitMeter,
     /// Most pages of the file; 0 means no bound but the disk's.
     pub(crate) pages_max: AtomicU64,
 }
@@ -107,6 +110,7 @@ impl Writer {
             if jobs.is_empty() {
                 break;
             }
+            self.shared.meter.taken(jobs.len());
             self.bound_file();
             self.serve(jobs);
         }
@@ -146,6 +150,7 @@ impl Writer {
             }
             Err(Failure::Units(_)) if group.len() > 1 => {
                 self.shared.tally.broken.fetch_add(1, Ordering::Relaxed);
+                self.shared.meter.retried();
                 for waiting in group {
                     self.serve_group(vec![waiting]);
                 }
@@ -158,6 +163,7 @@ impl Writer {
 
     fn commit(&mut self, group: &[Waiting]) -> Result<Decided, Failure> {
         let units = group.iter().map(|waiting| &*waiting.unit);
+        let began = Instant::now();
         let result = group::commit(&mut self.connection, &mut self.memory, units);
         match &result {
             Ok(decided) if decided.written > 0 => {
@@ -165,6 +171,7 @@ impl Writer {
                 tally.commits.fetch_add(1, Ordering::Relaxed);
                 let answered = u64::try_from(group.len()).unwrap_or(u64::MAX);
                 tally.units.fetch_add(answered, Ordering::Relaxed);
+                self.shared.meter.committed(group.len(), began.elapsed());
                 self.shared.standing.written();
             }
             Ok(_) | Err(Failure::Units(_)) => {}

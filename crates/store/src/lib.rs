@@ -13,6 +13,7 @@ pub mod event;
 pub mod heads;
 pub mod index;
 pub mod invariants;
+pub mod meter;
 pub mod port;
 pub mod query;
 pub mod record;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use abasto_domain::stock::Place;
+use abasto_store::meter::CommitMeter;
 use abasto_store::record::{Document, DocumentKey, Kind};
 use abasto_store::unit::UnitOfWork;
 use abasto_store::verdict::Verdict;
@@ -29,6 +30,7 @@ fn writer(connection: Connection) -> Writer {
             queue: Queue::new(Limits::default()),
             standing: Standing::default(),
             tally: Tally::default(),
+            meter: CommitMeter::new("test"),
             pages_max: AtomicU64::new(0),
         }),
     )

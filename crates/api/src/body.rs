@@ -68,14 +68,25 @@ pub(crate) fn check_media_type(
     let header = headers
         .get(CONTENT_TYPE)
         .and_then(|value| value.to_str().ok());
-    let essence = header.map(|header| header.split(';').next().unwrap_or_default().trim());
-    match essence {
-        Some(essence) if accepted(&essence.to_ascii_lowercase()) => Ok(()),
-        _ => Err(Problem::new(
-            Code::UnsupportedMediaType,
-            "Send Content-Type: application/json, or what the route documents.",
-        )),
+    let mut parts = header.unwrap_or_default().split(';').map(str::trim);
+    let essence = parts.next().unwrap_or_default().to_ascii_lowercase();
+    if accepted(&essence) && parts.all(is_utf8) {
+        return Ok(());
     }
+    Err(Problem::new(
+        Code::UnsupportedMediaType,
+        "Send Content-Type: application/json, or what the route documents, in UTF-8.",
+    ))
+}
+
+/// Whether a parameter of a media type leaves the encoding at UTF-8.
+fn is_utf8(parameter: &str) -> bool {
+    let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+    let value = value.trim().trim_matches('"');
+    !name.trim().eq_ignore_ascii_case("charset")
+        || ["utf-8", "utf8"]
+            .iter()
+            .any(|known| value.eq_ignore_ascii_case(known))
 }
 
 fn is_json(essence: &str) -> bool {
@@ -130,7 +141,10 @@ pub(crate) fn decode<T: DeserializeOwned>(
     bytes: &[u8],
     operation: Option<&Operation>,
 ) -> Result<T, Problem> {
-    let (value, mut faults) = json::parse(bytes).map_err(malformed)?;
+    let (value, mut faults) = json::parse(bytes).map_err(|unread| match unread {
+        json::Unread::NotJson(error) => malformed(error),
+        json::Unread::OutOfRange(fault) => Problem::validation(&[fault]),
+    })?;
     if let Some(schema) = operation.and_then(|operation| operation.body.as_ref()) {
         schema.check(&value, &mut faults);
     }

@@ -19,6 +19,7 @@ use futures_util::FutureExt;
 use tracing::field::{DisplayValue, display};
 
 use crate::app::Ready;
+use crate::leftover;
 use crate::operation::Operation;
 use crate::problem::{Code, Problem, keep_allow};
 use crate::request_id::{X_REQUEST_ID, trace_id};
@@ -82,12 +83,14 @@ pub(crate) async fn wrap(
 ) -> Response {
     let exchange = Arc::new(begin(&ready, &request));
     request.extensions_mut().insert(exchange.clone());
+    let (request, leftover) = leftover::lend(request);
     let response = match ready.places.try_acquire() {
         Ok(_place) => run(request, next).await,
         // Health and metrics are looked at most when everything is busy.
         Err(_) if exchange.is_about_the_process() => run(request, next).await,
         Err(_) => Problem::overloaded().into_response(),
     };
+    leftover.drain().await;
     finish(&exchange, response)
 }
 

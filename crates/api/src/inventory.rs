@@ -221,7 +221,10 @@ async fn move_stock(
         .move_stock(&caller.context, &key.0, command)
         .await;
     let done = done.map_err(|error| caller.problem(error))?;
-    let mut response = answer::made(StockMoved::from(&*done.value));
+    let levels = ready.engine.with_skus(&caller.context, &done.value.levels);
+    let levels = levels.await.map_err(|error| caller.problem(error))?;
+    let moved = StockMoved::new(&done.value, &levels).ok_or_else(Problem::internal)?;
+    let mut response = answer::made(moved);
     if done.replayed {
         mark_replayed(&mut response);
     }

@@ -40,7 +40,9 @@ pub(crate) struct LevelFacts {
     on_hand: i64,
     /// How many movements made it.
     version: i64,
-    updated_at: Time,
+    /// When it last moved; null when it never did.
+    #[schema(required = true)]
+    updated_at: Option<Time>,
 }
 
 impl From<&StockLevel> for LevelFacts {
@@ -52,7 +54,7 @@ impl From<&StockLevel> for LevelFacts {
             reserved: level.reserved,
             on_hand: level.on_hand(),
             version: level.version,
-            updated_at: level.updated_at.into(),
+            updated_at: (level.version > 0).then(|| level.updated_at.into()),
         }
     }
 }
@@ -86,8 +88,13 @@ pub(crate) struct MovementDocument {
     balance_after: i64,
     /// `reserved` after it.
     reserved_after: i64,
-    /// Unique in the business: an effect that is applied twice is refused by it.
-    operation_id: String,
+    /// The operation that made it and all movements beside it: an adjustment, count or transfer
+    /// as its answer named it, else the order or checkout.
+    operation_id: Id,
+    /// Which effect of the operation it is. Unique in the business: an effect that is applied
+    /// twice is refused by it.
+    #[schema(example = "65f1c0ffee0123456789abcd-apply-0")]
+    effect_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     order_id: Option<Id>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -135,7 +142,8 @@ impl From<&Movement> for MovementDocument {
             reserved_delta: movement.reserved,
             balance_after: movement.available_after,
             reserved_after: movement.reserved_after,
-            operation_id: movement.operation.to_string(),
+            operation_id: movement.operation.source.into(),
+            effect_id: movement.operation.to_string(),
             order_id: movement.cause.order.map(Id::from),
             checkout_id: movement.cause.checkout.map(Id::from),
             reason: movement.cause.reason.clone(),
@@ -150,24 +158,23 @@ impl From<&Movement> for MovementDocument {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StockMoved {
-    /// What all its movements have in common: their operation ids begin with it.
-    operation_id: String,
+    /// What all its movements have in common.
+    operation_id: Id,
     /// The levels it led to.
-    items: Vec<LevelFacts>,
+    items: Vec<LevelDocument>,
     /// The movements it made.
     movements: Vec<MovementDocument>,
 }
 
-impl From<&StockReply> for StockMoved {
-    fn from(reply: &StockReply) -> Self {
-        let source = reply.movements.first();
-        Self {
-            operation_id: source
-                .map(|movement| movement.operation.source.to_string())
-                .unwrap_or_default(),
-            items: reply.levels.iter().map(LevelFacts::from).collect(),
+impl StockMoved {
+    /// The answer of an operation; nothing when it moved nothing, which no operation does.
+    pub(crate) fn new(reply: &StockReply, levels: &[LevelView]) -> Option<Self> {
+        let first = reply.movements.first()?;
+        Some(Self {
+            operation_id: first.operation.source.into(),
+            items: levels.iter().map(LevelDocument::from).collect(),
             movements: reply.movements.iter().map(MovementDocument::from).collect(),
-        }
+        })
     }
 }
 

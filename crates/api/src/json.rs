@@ -18,15 +18,25 @@ const NOT_WHOLE: InvalidValue = InvalidValue::new(
     "invalid-type",
     "a number is whole, without point or exponent",
 );
+const TOO_LARGE: InvalidValue = InvalidValue::new("out-of-range", "the number is out of range");
 const CONTROL: InvalidValue = InvalidValue::new(
     "control-character",
     "control characters are not allowed in a text",
 );
 
-/// Reads a whole JSON text. `Err` when it is none (syntax, encoding, nesting deeper than 128); the
-/// faults list what is JSON but never accepted.
-pub(crate) fn parse(bytes: &[u8]) -> Result<(Value, Vec<Fault>), serde_json::Error> {
+/// Why a text was not read to its end.
+#[derive(Debug)]
+pub(crate) enum Unread {
+    /// It is no JSON: syntax, encoding, nesting deeper than 128.
+    NotJson(serde_json::Error),
+    /// It is JSON with a number that nothing can hold.
+    OutOfRange(Fault),
+}
+
+/// Reads a whole JSON text. The faults list what is JSON but never accepted.
+pub(crate) fn parse(bytes: &[u8]) -> Result<(Value, Vec<Fault>), Unread> {
     let faults = RefCell::new(Vec::new());
+    let stopped = RefCell::new(None);
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let root = Tree {
         place: Place {
@@ -34,10 +44,19 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<(Value, Vec<Fault>), serde_json::Err
             step: Step::Root,
         },
         faults: &faults,
+        stopped: &stopped,
     };
-    let value = root.deserialize(&mut reader)?;
-    reader.end()?;
-    Ok((value, faults.into_inner()))
+    let read = root.deserialize(&mut reader);
+    let read = read.and_then(|value| reader.end().map(|()| value));
+    match read {
+        Ok(value) => Ok((value, faults.into_inner())),
+        // The reader has no other name for this kind of error.
+        Err(error) if error.to_string().starts_with("number out of range") => {
+            let pointer = stopped.into_inner().unwrap_or_default();
+            Err(Unread::OutOfRange(TOO_LARGE.at(pointer)))
+        }
+        Err(error) => Err(Unread::NotJson(error)),
+    }
 }
 
 /// Where the reader is: a list on the stack, so that nothing is allocated unless there is a fault.
@@ -81,6 +100,8 @@ pub(crate) fn push_step(pointer: &mut String, step: &str) {
 struct Tree<'p> {
     place: Place<'p>,
     faults: &'p RefCell<Vec<Fault>>,
+    /// The innermost place at which the reader stopped.
+    stopped: &'p RefCell<Option<String>>,
 }
 
 impl Tree<'_> {
@@ -101,7 +122,10 @@ impl Tree<'_> {
 impl<'de> DeserializeSeed<'de> for Tree<'_> {
     type Value = Value;
     fn deserialize<D: serde::Deserializer<'de>>(self, reader: D) -> Result<Value, D::Error> {
-        reader.deserialize_any(self)
+        let (place, stopped) = (self.place, self.stopped);
+        reader.deserialize_any(self).inspect_err(|_| {
+            stopped.borrow_mut().get_or_insert_with(|| place.pointer());
+        })
     }
 }
 
@@ -152,6 +176,7 @@ impl<'de> Visitor<'de> for Tree<'_> {
                     step: Step::Index(values.len()),
                 },
                 faults: self.faults,
+                stopped: self.stopped,
             };
             match items.next_element_seed(item)? {
                 Some(value) => values.push(value),
@@ -169,6 +194,7 @@ impl<'de> Visitor<'de> for Tree<'_> {
                     step: Step::Field(&name),
                 },
                 faults: self.faults,
+                stopped: self.stopped,
             };
             field().check_text(&name);
             let value = fields.next_value_seed(field())?;
@@ -239,19 +265,30 @@ mod tests {
     #[test]
     fn what_is_no_json_is_an_error() {
         let deep = "[".repeat(200);
-        for text in [
-            "",
-            "{",
-            "{}x",
-            "\"\\ud800\"",
-            "\"\\udc00x\"",
-            "01",
-            "1e999",
-            &deep,
-        ] {
+        for text in ["", "{", "{}x", "\"\\ud800\"", "\"\\udc00x\"", "01", &deep] {
             assert!(parse(text.as_bytes()).is_err(), "{text}");
         }
         assert!(parse(b"\"\xff\"").is_err());
+    }
+
+    #[test]
+    fn a_number_that_nothing_can_hold_is_a_fault_at_its_place() {
+        let digits = "9".repeat(400);
+        for number in ["1e400", "-1e400", "1E+999", &digits] {
+            for (text, place) in [
+                (number.to_owned(), ""),
+                (format!("{{\"a\":[1,{{\"b/c\":{number}}}]}}"), "/a/1/b~1c"),
+                (format!("[[],{number},{{}}]"), "/1"),
+            ] {
+                let Err(Unread::OutOfRange(fault)) = parse(text.as_bytes()) else {
+                    panic!("{text}");
+                };
+                assert_eq!(
+                    (fault.pointer.as_str(), fault.code),
+                    (place, "out-of-range")
+                );
+            }
+        }
     }
 
     #[test]

@@ -35,6 +35,7 @@ mod inventory;
 mod inventory_document;
 mod json;
 pub mod jwt;
+mod leftover;
 mod lines;
 mod member;
 mod meta;

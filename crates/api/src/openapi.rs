@@ -132,7 +132,8 @@ pub(crate) struct FaultView {
         version = "1",
         description = "Orders and inventory of many businesses. Money is a decimal string, times \
             are RFC 3339 in UTC, ids are 24 hexadecimal digits. Every refusal is a problem \
-            document (RFC 9457) with a stable code.",
+            document (RFC 9457) with a stable code. An `Idempotency-Key` counts where a route \
+            lists it, and is not read elsewhere.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
     tags(

@@ -110,6 +110,8 @@ codes! {
     DuplicatePhone = "duplicate-phone", 409, "Another customer has this phone number";
     /// The branch code is taken.
     DuplicateCode = "duplicate-code", 409, "Another branch has this code";
+    /// The business would have no owner.
+    LastOwner = "last-owner", 409, "The last owner stays";
     /// The user is an active member already.
     DuplicateMember = "duplicate-member", 409, "The user is an active member already";
     /// The device used this number before.

@@ -66,6 +66,9 @@ struct ImportedRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<crate::openapi::FaultView>>)]
     errors: Option<Value>,
+    /// In the first outcome of a CSV file: the columns that became attributes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attribute_columns: Option<Vec<String>>,
 }
 
 /// All outcomes, for callers who ask for `application/json`.
@@ -79,7 +82,10 @@ struct ImportedRows {
 /// Rows are products by `sku`: a row makes the product or changes what it gives. As
 /// `application/x-ndjson` each line is one document; as `text/csv` the heading names the fields
 /// (`sku`, `name`, `salePrice`, `taxRate`, `active`, `maxPerOrder`), every other column is an
-/// attribute, and an empty cell counts as left out. At most 100 000 rows, each of at most 64 KiB.
+/// attribute, and an empty cell counts as left out. The first outcome lists the columns that became
+/// attributes. A heading that has a column twice, or one that looks like a field and is none
+/// (`total`, `Sale price`), is refused as a whole; `attributes.total` is an attribute under any
+/// name. At most 100 000 rows, each of at most 64 KiB.
 /// The answer has one outcome per row, in their order, as NDJSON, or as one document when `Accept`
 /// is `application/json`. A bad row stops no other.
 #[utoipa::path(
@@ -108,16 +114,16 @@ async fn import(
         ready,
         operation: operation.ok_or_else(Problem::internal)?,
         lines: Lines::new(request.into_body(), IMPORT_LINE_BYTES_MAX),
-        csv: match form {
-            Some(Form::Csv) => Some(Csv::default()),
-            Some(Form::Ndjson) | None => None,
-        },
+        csv: None,
         row: 0,
         explained: 0,
         ended: false,
     };
     // The right to import is checked before the first row is read.
     run(&import.caller, &import.ready, Vec::new()).await?;
+    if let Some(Form::Csv) = form {
+        import.csv = import.heading().await?;
+    }
     // Clients that send all before they read would wait for ever if outcomes were sent meanwhile.
     let mut outcomes = Vec::new();
     let (open, between, close) = if whole {
@@ -144,6 +150,7 @@ async fn import(
 
 /// Failed rows whose faults are told in full; of later ones only the code and the sentence.
 const EXPLAINED_MAX: usize = 1_000;
+const BROKEN: &str = "the body ended before it was whole";
 const NDJSON: &str = "application/x-ndjson";
 const JSON: &str = "application/json";
 
@@ -186,6 +193,20 @@ struct Read {
 }
 
 impl Import {
+    /// The heading of a CSV file; nothing when the file is empty.
+    async fn heading(&mut self) -> Result<Option<Csv>, Problem> {
+        loop {
+            match self.lines.next().await {
+                Line::Text(text) if text.iter().all(u8::is_ascii_whitespace) => {}
+                Line::Text(text) => return Csv::of(&text).map(Some),
+                Line::TooLong => return Err(row_too_long()),
+                Line::Broken => return Err(crate::body::malformed(BROKEN)),
+                Line::TooSlow => return Err(crate::body::too_slow()),
+                Line::End => return Ok(None),
+            }
+        }
+    }
+
     /// The outcomes of the next rows; `None` after the last.
     async fn next_batch(&mut self) -> Option<Vec<ImportedRow>> {
         let mut batch: Vec<Read> = Vec::new();
@@ -193,15 +214,10 @@ impl Import {
             match self.lines.next().await {
                 Line::Text(text) => batch.extend(self.read_line(&text)),
                 Line::TooLong => {
-                    let problem = Problem::new(
-                        Code::BodyTooLarge,
-                        format!("A row has at most {IMPORT_LINE_BYTES_MAX} bytes."),
-                    );
-                    batch.extend(self.failed(problem));
+                    batch.extend(self.failed(row_too_long()));
                 }
                 Line::Broken => {
-                    let problem = crate::body::malformed("the body ended before it was whole");
-                    batch.extend(self.failed(problem));
+                    batch.extend(self.failed(crate::body::malformed(BROKEN)));
                     self.ended = true;
                 }
                 Line::TooSlow => {
@@ -224,9 +240,9 @@ impl Import {
         if text.iter().all(u8::is_ascii_whitespace) {
             return None;
         }
-        let document = match &mut self.csv {
+        let document = match &self.csv {
             None => decode::<ProductChange>(text, Some(&self.operation)),
-            Some(csv) => match csv.row(text)? {
+            Some(csv) => match csv.row(text) {
                 Ok(value) => decode(value.to_string().as_bytes(), Some(&self.operation)),
                 Err(problem) => Err(problem),
             },
@@ -295,6 +311,9 @@ impl Import {
                     outcome.errors = None;
                 }
             }
+            if row == 1 {
+                outcome.attribute_columns = self.csv.as_ref().map(Csv::attributes);
+            }
             outcomes.push(outcome);
         }
         outcomes
@@ -318,8 +337,16 @@ impl Import {
             code: None,
             detail: None,
             errors: None,
+            attribute_columns: None,
         }
     }
+}
+
+fn row_too_long() -> Problem {
+    Problem::new(
+        Code::BodyTooLarge,
+        format!("A row has at most {IMPORT_LINE_BYTES_MAX} bytes."),
+    )
 }
 
 async fn run(
@@ -341,6 +368,7 @@ impl ImportedRow {
             code: Some(problem.code().name()),
             detail: Some(problem.detail().to_owned()),
             errors: problem.field("errors").cloned(),
+            attribute_columns: None,
         }
     }
 }

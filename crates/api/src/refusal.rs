@@ -63,6 +63,10 @@ impl From<Error> for Problem {
                 "This Idempotency-Key stands for another request. Nothing was done.",
             ),
             Error::Taken(claim) => taken(&claim),
+            Error::LastOwner => new(
+                Code::LastOwner,
+                "This is the only owner of the business. Nothing was done.",
+            ),
             Error::StockChanged(level) => new(
                 Code::StockChanged,
                 "The level moved since the version that was counted against.",

@@ -13,6 +13,7 @@ use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTE
 use hyper::http::response::Parts;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use tokio::time::Instant;
 
 use crate::call::{Call, Repeat, encode};
 use crate::connection::{Connection, Lost, bearer};
@@ -30,6 +31,7 @@ pub struct Client {
     connection: Connection,
     authorization: Option<HeaderValue>,
     retry: Retry,
+    on_unreachable: Option<fn(&Lost, Duration)>,
 }
 
 /// A good answer.
@@ -78,7 +80,16 @@ impl Client {
             connection: Connection::new(endpoint, DEADLINE),
             authorization,
             retry,
+            on_unreachable: None,
         })
+    }
+
+    /// Calls `tell` at once when the server cannot be reached, with how long it is tried again;
+    /// once per outage.
+    #[must_use]
+    pub fn on_unreachable(mut self, tell: fn(&Lost, Duration)) -> Self {
+        self.on_unreachable = Some(tell);
+        self
     }
 
     /// Where it leads.
@@ -92,6 +103,7 @@ impl Client {
     /// [`Error::Refused`] with the server's problem, or what kept the answer away.
     pub async fn call(&mut self, call: &Call) -> Result<Answer, Error> {
         let mut tried = 0;
+        let mut away_since = None;
         loop {
             let outcome = self.connection.send(self.request(call)?).await;
             tried += 1;
@@ -99,8 +111,27 @@ impl Client {
             if tried >= self.retry.tries || !may_repeat(&outcome, call.repeat) {
                 return settle(outcome?, call);
             }
-            tokio::time::sleep(self.retry.wait(tried, asked)).await;
+            let mut wait = self.retry.wait(tried, asked);
+            if let Err(lost @ Lost::Connect { .. }) = &outcome {
+                let since = *away_since.get_or_insert_with(|| self.tell(lost));
+                let left = self.retry.unreachable_max.saturating_sub(since.elapsed());
+                if left.is_zero() {
+                    return settle(outcome?, call);
+                }
+                wait = wait.min(left);
+            } else {
+                away_since = None;
+            }
+            tokio::time::sleep(wait).await;
         }
+    }
+
+    /// Tells that the server cannot be reached, which it is from now on.
+    fn tell(&self, lost: &Lost) -> Instant {
+        if let Some(tell) = self.on_unreachable {
+            tell(lost, self.retry.unreachable_max);
+        }
+        Instant::now()
     }
 
     /// Gets JSON.

@@ -14,14 +14,17 @@ pub struct Retry {
     pub first_wait: Duration,
     /// No wait is longer, whatever the server asks for.
     pub longest_wait: Duration,
+    /// How long a server that cannot be reached at all is tried again.
+    pub unreachable_max: Duration,
 }
 
 impl Retry {
-    /// For people at a terminal: about half a minute in all.
+    /// For people at a terminal: about half a minute for a busy server, 5 s for an absent one.
     pub const PATIENT: Self = Self {
         tries: 10,
         first_wait: Duration::from_millis(50),
         longest_wait: Duration::from_secs(5),
+        unreachable_max: Duration::from_secs(5),
     };
 
     /// One try.
@@ -29,6 +32,7 @@ impl Retry {
         tries: 1,
         first_wait: Duration::ZERO,
         longest_wait: Duration::ZERO,
+        unreachable_max: Duration::ZERO,
     };
 
     /// The wait after `tried` tries. A server's `Retry-After` is a lower bound, the jitter comes

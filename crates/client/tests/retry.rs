@@ -13,6 +13,7 @@ const QUICK: Retry = Retry {
     tries: 4,
     first_wait: Duration::from_millis(1),
     longest_wait: Duration::from_millis(5),
+    unreachable_max: Duration::from_millis(50),
 };
 
 /// What the server does with a request.

@@ -207,7 +207,10 @@ impl Principal {
             (Reach::Business, _) => Sight::All,
             (Reach::Branches, _) => self.branches.as_deref().map_or(Sight::All, Sight::Branches),
             (Reach::Assigned, Actor::Member(member)) => Sight::Assigned(member),
-            (Reach::Assigned, _) => Sight::Nothing,
+            // Orders are assigned to members. A courier's key has the rights of a courier to whom
+            // nothing is assigned: empty lists, and orders that it does not find.
+            (Reach::Assigned, Actor::Key(key)) => Sight::Assigned(MemberId(key.0)),
+            (Reach::Assigned, Actor::Platform | Actor::System) => Sight::Nothing,
             (Reach::Own, _) => self.customer.map_or(Sight::Nothing, Sight::Own),
         }
     }

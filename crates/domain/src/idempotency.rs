@@ -25,14 +25,23 @@ pub struct OperationKey {
 pub struct Fingerprint(pub [u8; 32]);
 
 /// Reads the header's value: bare, or quoted as a structured field (in which `\"` stands for `"`
-/// and `\\` for `\`). Both name the same key.
+/// and `\\` for `\`). Both name the same key. What begins or ends with a quote is a whole quoted
+/// field or nothing: half of one would silently be another key.
 pub fn parse_key(header: &str) -> Result<String, InvalidValue> {
     const MALFORMED: InvalidValue = InvalidValue::new(
         "invalid-key",
-        "an idempotency key is 1 to 255 visible ASCII characters",
+        "the header Idempotency-Key holds 1 to 255 visible ASCII characters",
+    );
+    const UNBALANCED: InvalidValue = InvalidValue::new(
+        "invalid-key",
+        "the header Idempotency-Key has an unbalanced quote",
     );
     let header = header.trim_matches(' ');
-    let key = unquoted(header).unwrap_or_else(|| header.into());
+    let key = if header.starts_with('"') || header.ends_with('"') {
+        unquoted(header).ok_or(UNBALANCED)?
+    } else {
+        header.into()
+    };
     let visible = key.bytes().all(|c| c.is_ascii_graphic());
     if key.is_empty() || key.len() > IDEMPOTENCY_KEY_CHARS_MAX || !visible {
         return Err(MALFORMED);

@@ -14,6 +14,7 @@ use abasto_domain::id::{ApiKeyId, BusinessId};
 use abasto_domain::stamp::Stamp;
 use abasto_domain::time::Timestamp;
 use abasto_store::query::{Page, Query};
+use abasto_store::record::Document;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use moka::sync::Cache;
@@ -23,8 +24,9 @@ use subtle::ConstantTimeEq;
 use crate::Engine;
 use crate::cache::Freshness;
 use crate::context::Context;
-use crate::document::Change;
+use crate::document::{Change, Guarded};
 use crate::error::Error;
+use crate::last_owner::is_owner_key;
 
 /// A key with its text, which is shown once and never stored.
 #[derive(Clone)]
@@ -131,7 +133,7 @@ impl Engine {
         let id = ApiKeyId(self.new_id(now));
         let made = mint(context.business(), id, name, grant, now)?;
         let key = Arc::clone(&made.key);
-        self.save::<ApiKey, _, _>(context, move |_, _, _| {
+        self.save::<ApiKey, _, _, _>(context, move |_, _, _| {
             let next = Arc::clone(&key).into();
             async move {
                 Ok(Change {
@@ -154,7 +156,7 @@ impl Engine {
     }
 
     /// Revokes a key: at once here, within five seconds on every other instance. Revoking it
-    /// again changes nothing.
+    /// again changes nothing. The last owner's stays.
     pub async fn revoke_key(&self, context: &Context, id: ApiKeyId) -> Result<Arc<ApiKey>, Error> {
         context.require(Permission::ManageKeys)?;
         let revoked = self
@@ -164,17 +166,22 @@ impl Engine {
                     .await?;
                 let at = engine.now();
                 let mut next = ApiKey::clone(&base);
+                let mut guards = Vec::new();
+                if is_owner_key(&base) {
+                    let key = Document::from(Arc::clone(&base)).key();
+                    guards.push(engine.another_owner(context.business(), key).await?);
+                }
                 if next.revoked_at.is_none() {
                     next.revoked_at = Some(at);
                     next.stamp = base.stamp.next(at);
                 }
-                let event = "abasto.api_key.revoked";
-                Ok(Change {
+                let change = Change {
                     base: Some(base.into()),
                     next: next.into(),
-                    event,
+                    event: "abasto.api_key.revoked",
                     at,
-                })
+                };
+                Ok(Guarded { change, guards })
             })
             .await?;
         self.keys.invalidate(&id);

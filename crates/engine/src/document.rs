@@ -32,20 +32,40 @@ pub(crate) struct Change {
     pub(crate) at: Timestamp,
 }
 
+/// A change with what it relies on beside its own document.
+pub(crate) struct Guarded {
+    pub(crate) change: Change,
+    pub(crate) guards: Vec<Guard>,
+}
+
+impl From<Change> for Guarded {
+    fn from(change: Change) -> Self {
+        Self {
+            change,
+            guards: Vec::new(),
+        }
+    }
+}
+
 impl Engine {
     /// Decides one document until it is committed, in a task of its own.
-    pub(crate) async fn save<T, D, F>(&self, context: &Context, decide: D) -> Result<Arc<T>, Error>
+    pub(crate) async fn save<T, D, F, C>(
+        &self,
+        context: &Context,
+        decide: D,
+    ) -> Result<Arc<T>, Error>
     where
         T: Stored + Send + Sync + 'static,
         D: Fn(Engine, Context, Freshness) -> F + Send + Sync + 'static,
-        F: Future<Output = Result<Change, Error>> + Send,
+        F: Future<Output = Result<C, Error>> + Send,
+        C: Into<Guarded> + Send + 'static,
     {
         let (engine, context) = (self.clone(), context.clone());
         self.detached(async move {
             let (engine, context, decide) = (&engine, &context, &decide);
             let unit = |freshness| async move {
                 let change = decide(engine.clone(), context.clone(), freshness).await?;
-                Ok(engine.change_unit(context, change))
+                Ok(engine.change_unit(context, change.into()))
             };
             let done = engine.settle(context.business(), None, unit).await?;
             typed(commit::document(done.value)?)
@@ -53,17 +73,19 @@ impl Engine {
         .await
     }
 
-    fn change_unit(&self, context: &Context, change: Change) -> UnitOfWork {
+    fn change_unit(&self, context: &Context, guarded: Guarded) -> UnitOfWork {
         let Change {
             base,
             next,
             event,
             at,
-        } = change;
+        } = guarded.change;
         let mut unit = self.bare_unit(context.business(), context.principal.actor, at);
         unit.request.clone_from(&context.request);
+        unit.guards = guarded.guards;
         if base.as_ref() == Some(&next) {
-            unit.guards = vec![Guard::Document(next.key(), next.version())];
+            unit.guards
+                .push(Guard::Document(next.key(), next.version()));
             unit.answer = Answer::Unchanged(next);
         } else {
             unit.puts = vec![self.put(base, next, event, at)];

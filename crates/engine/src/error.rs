@@ -40,6 +40,9 @@ pub enum Error {
     /// Another document holds a value that must be unique.
     #[error("the value is taken")]
     Taken(Claim),
+    /// Nobody could manage the business's credentials any more.
+    #[error("the last owner stays")]
+    LastOwner,
     /// Some levels have too few units.
     #[error("not enough stock")]
     InsufficientStock(Vec<ShortLevel>),

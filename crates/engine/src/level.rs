@@ -41,8 +41,8 @@ impl Engine {
             Record::Level(level) => Ok(level),
             _ => Err(Error::defect("a list of levels holds something else")),
         });
-        self.with_skus(context, levels.collect::<Result<_, _>>()?)
-            .await
+        let levels: Vec<StockLevel> = levels.collect::<Result<_, _>>()?;
+        self.with_skus(context, &levels).await
     }
 
     /// The levels of some products of a branch, in the order asked for. A product that never
@@ -67,7 +67,8 @@ impl Engine {
             .into_iter()
             .zip(levels)
             .map(|(place, level)| level.unwrap_or_else(|| StockLevel::empty(business, place)));
-        self.with_skus(context, levels.collect()).await
+        let levels: Vec<StockLevel> = levels.collect();
+        self.with_skus(context, &levels).await
     }
 
     /// One page of the movements of a level, newest first.
@@ -99,19 +100,20 @@ impl Engine {
         context.require_at(Permission::ReadStock, branch)
     }
 
-    async fn with_skus(
+    /// Levels that the caller saw or moved, each with the present sku of its product.
+    pub async fn with_skus(
         &self,
         context: &Context,
-        levels: Vec<StockLevel>,
+        levels: &[StockLevel],
     ) -> Result<Vec<LevelView>, Error> {
         let ids = levels.iter().map(|level| level.place.product.0);
         let products = self
             .find_all::<Product>(context.business(), ids, Freshness::Cached)
             .await?;
-        let views = levels.into_iter().zip(products);
+        let views = levels.iter().zip(products);
         Ok(views
             .map(|(level, product)| LevelView {
-                level,
+                level: *level,
                 sku: product.sku.clone(),
             })
             .collect())

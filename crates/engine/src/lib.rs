@@ -29,6 +29,7 @@ pub mod error;
 pub mod expiry;
 mod fingerprint;
 pub mod ids;
+mod last_owner;
 pub mod level;
 mod limit;
 pub mod member;
@@ -76,6 +77,7 @@ impl std::fmt::Debug for Engine {
 impl Engine {
     /// The use cases over a store; fails when the system has no randomness.
     pub fn new(store: Arc<dyn Store>) -> Result<Self, Error> {
+        commit::show_counters();
         let ids = ids::IdSource::new();
         let ids = ids.map_err(|error| Error::Unavailable(error.to_string()))?;
         Ok(Self {

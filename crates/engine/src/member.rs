@@ -8,13 +8,15 @@ use abasto_domain::credential::{Grant, Member};
 use abasto_domain::id::{BranchId, BusinessId, CustomerId, MemberId};
 use abasto_domain::stamp::Stamp;
 use abasto_store::query::{Page, Query};
+use abasto_store::record::Document;
 use moka::sync::Cache;
 
 use crate::Engine;
 use crate::cache::Freshness;
 use crate::context::Context;
-use crate::document::{Change, check_version, set};
+use crate::document::{Change, Guarded, check_version, set};
 use crate::error::Error;
+use crate::last_owner::is_owner_member;
 
 /// A membership to be made.
 #[derive(Debug, Clone)]
@@ -40,7 +42,7 @@ pub struct ChangeMember {
     pub active: Option<bool>,
 }
 
-/// The active memberships of users, absent ones too.
+/// The active memberships of users who have some.
 pub(crate) type MembershipCache = Cache<String, Arc<[Member]>>;
 
 pub(crate) fn membership_cache() -> MembershipCache {
@@ -66,8 +68,11 @@ impl Engine {
             Some(memberships) => memberships.to_vec(),
             None => {
                 let memberships = self.store.memberships(user_id).await?;
-                self.memberships
-                    .insert(user_id.to_owned(), memberships.clone().into());
+                // Nothing is not kept: whoever becomes a member gets in at once, on every instance.
+                if !memberships.is_empty() {
+                    self.memberships
+                        .insert(user_id.to_owned(), memberships.clone().into());
+                }
                 memberships
             }
         };
@@ -107,7 +112,7 @@ impl Engine {
             stamp: Stamp::first(now),
         });
         let made = self
-            .save::<Member, _, _>(context, move |_, _, _| {
+            .save::<Member, _, _, _>(context, move |_, _, _| {
                 let next = Arc::clone(&member).into();
                 async move {
                     Ok(Change {
@@ -173,16 +178,21 @@ impl Engine {
                         customer: next.customer,
                     };
                     engine.check_grant(&context, &grant).await?;
+                    let mut guards = Vec::new();
+                    if is_owner_member(&base) && !is_owner_member(&next) {
+                        let key = Document::from(Arc::clone(&base)).key();
+                        guards.push(engine.another_owner(context.business(), key).await?);
+                    }
                     if next != *base {
                         next.stamp = base.stamp.next(at);
                     }
-                    let event = "abasto.member.changed";
-                    Ok(Change {
+                    let change = Change {
                         base: Some(base.into()),
                         next: next.into(),
-                        event,
+                        event: "abasto.member.changed",
                         at,
-                    })
+                    };
+                    Ok(Guarded { change, guards })
                 }
             })
             .await?;

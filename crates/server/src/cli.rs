@@ -54,6 +54,8 @@ pub(crate) enum Command {
     Openapi,
     /// Bring products into a running server.
     Import {
+        #[command(flatten)]
+        server: Server,
         #[command(subcommand)]
         what: Import,
     },
@@ -152,7 +154,12 @@ pub(crate) struct Reconcile {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Address {
     /// The server's address.
-    #[arg(long, env = "ABASTO_URL", default_value = "http://127.0.0.1:8080")]
+    #[arg(
+        long,
+        env = "ABASTO_URL",
+        default_value = "http://127.0.0.1:8080",
+        global = true
+    )]
     pub(crate) url: String,
 }
 
@@ -163,7 +170,7 @@ pub(crate) struct Server {
     pub(crate) at: Address,
 
     /// The credential. Better given by environment or file: others on the machine can see flags.
-    #[arg(long, env = "ABASTO_KEY", hide_env_values = true)]
+    #[arg(long, env = "ABASTO_KEY", hide_env_values = true, global = true)]
     pub(crate) key: Option<String>,
 
     /// A file that holds the credential.
@@ -171,7 +178,8 @@ pub(crate) struct Server {
         long,
         env = "ABASTO_KEY_FILE",
         value_name = "FILE",
-        conflicts_with = "key"
+        conflicts_with = "key",
+        global = true
     )]
     pub(crate) key_file: Option<PathBuf>,
 }
@@ -184,8 +192,6 @@ pub(crate) enum Import {
     /// every other column becomes an attribute. A bad row stops no other row; bad rows are listed
     /// and the command then exits with 5.
     Products {
-        #[command(flatten)]
-        server: Server,
         /// The file; `-` reads stdin. NDJSON when it ends in .ndjson or .jsonl, else CSV.
         file: PathBuf,
     },

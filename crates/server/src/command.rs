@@ -20,6 +20,7 @@ use abasto_client::{Client, Endpoint, Retry};
 use crate::cli::{Address, Cli, Command, Server, Sources};
 use crate::config::{self as configuration, Flag};
 use crate::exit::{During, Exit, Failure};
+use crate::output::say;
 
 /// Runs the command.
 pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
@@ -30,7 +31,7 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
         Command::Migrate(arguments) => migrate::run(&arguments, format),
         Command::Reconcile(arguments) => reconcile::run(&arguments, format),
         Command::Openapi => openapi::run(),
-        Command::Import { what } => import::run(what, format),
+        Command::Import { server, what } => import::run(&server, what, format),
         Command::Replay(arguments) => replay::run(&arguments, format),
         Command::Keys { server, what } => keys::run(&server, what, format),
         Command::Businesses { server, what } => businesses::run(&server, what, format),
@@ -92,7 +93,12 @@ impl Dialer {
 
     fn client(&self) -> Result<Client, Failure> {
         let client = Client::new(self.endpoint.clone(), Some(&self.key), Retry::PATIENT);
-        Ok(client?)
+        Ok(client?.on_unreachable(|lost, bound| {
+            say(format_args!(
+                "abasto: {lost}; trying again for {} s",
+                bound.as_secs()
+            ));
+        }))
     }
 }
 

@@ -111,3 +111,71 @@ async fn a_store_is_migrated_and_checked() {
     assert_eq!(run(&mut migrate).code, Some(0));
     drop(setup);
 }
+
+/// `--url` and `--key` may stand before and behind the subcommand.
+#[tokio::test]
+async fn the_server_is_named_before_or_behind_the_subcommand() {
+    let server = Server::start();
+    let owner = Shop::business(&server, "USD").await;
+    let file = server.setup().folder().join("products.csv");
+    std::fs::write(&file, "sku,name,salePrice\nA,Apple,1.00\n").unwrap();
+    let file = file.to_str().unwrap();
+    let to = ["--url", server.url.as_str(), "--key", owner.as_str()];
+    let words = |before: &[&str], behind: &[&str]| -> Vec<String> {
+        let all = before.iter().chain(behind);
+        all.map(|word| (*word).to_owned()).collect()
+    };
+    for (command, rest) in [
+        ("keys", &["list"][..]),
+        ("keys", &["create", "--name", "x", "--role", "manager"]),
+        ("import", &["products", file]),
+    ] {
+        for line in [
+            [words(&[command], &to), words(rest, &[])].concat(),
+            [words(&[command], rest), words(&to, &[])].concat(),
+        ] {
+            let ran = run(abasto().args(&line));
+            assert_eq!(ran.code, Some(0), "{line:?} {ran:?}");
+        }
+    }
+    let operator = [
+        "--url",
+        server.url.as_str(),
+        "--key",
+        super::harness::PLATFORM_KEY,
+    ];
+    let ran = run(abasto().args(words(&["businesses", "list"], &operator)));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let both = ["--key", "a", "--key-file", "b"];
+    let ran = run(abasto().args(words(&["keys", "list"], &both)));
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+}
+
+/// A server that is not there is said at once, and then waited for only so long.
+#[test]
+fn nobody_there_is_said_at_once_and_ends_with_4() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", taken.local_addr().unwrap());
+    drop(taken);
+    let mut child = abasto()
+        .args(["keys", "list", "--url", &url, "--key", "abasto_x"])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stderr = std::io::BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut stderr, &mut line).unwrap();
+    assert!(line.contains("cannot connect to"), "{line}");
+    assert!(
+        line.contains(&url) && line.contains("trying again for 5 s"),
+        "{line}"
+    );
+    assert!(
+        child.try_wait().unwrap().is_none(),
+        "it is said before it gives up"
+    );
+    let mut rest = String::new();
+    std::io::Read::read_to_string(&mut stderr, &mut rest).unwrap();
+    assert_eq!(rest.lines().count(), 1, "said once, then the end: {rest}");
+    assert_eq!(child.wait().unwrap().code(), Some(4));
+}

@@ -10,8 +10,12 @@
 mod command;
 mod crash;
 mod demo;
+mod disk_full;
 mod drain;
 mod harness;
+mod metrics;
 mod process;
 mod replay;
+mod slow;
 mod stock;
+mod token;

@@ -98,6 +98,8 @@ async fn quantities_out_of_range_or_of_another_type_are_refused() {
         ("1.5", "invalid-type"),
         ("1.0", "invalid-type"),
         ("1e3", "invalid-type"),
+        ("1e400", "out-of-range"),
+        ("-1e999", "out-of-range"),
         ("\"2\"", "invalid-type"),
         ("null", "invalid-type"),
         ("true", "invalid-type"),
@@ -113,7 +115,7 @@ async fn quantities_out_of_range_or_of_another_type_are_refused() {
             refused.faults()
         );
     }
-    for none in ["01", "+1", "1.", "0x1", "NaN", "1e999"] {
+    for none in ["01", "+1", "1.", "0x1", "NaN"] {
         place(none).await.refused(400, "malformed-body");
     }
     let mut many = till.order.clone();

@@ -240,6 +240,35 @@ async fn tokens_act_as_the_membership_of_their_subject() {
 }
 
 #[tokio::test]
+async fn a_key_of_a_courier_has_the_rights_of_one_to_whom_nothing_is_assigned() {
+    let shop = World::new().business("La Espiga").await;
+    let (branch, product) = (
+        shop.branch("BOG").await,
+        shop.product("PAN-1", "3500").await,
+    );
+    shop.stock(&branch, &product, 5).await;
+    let order = json!({
+        "branchId": branch, "items": [{"productId": product, "quantity": 1}],
+        "fulfilment": {"type": "pickup"}, "paymentMethod": "on_delivery",
+    });
+    let order = shop.call("POST", "/v1/orders").key("o").json(&order);
+    let order = order.send().await.expect(201)["id"].clone();
+    let order = order.as_str().unwrap();
+    let courier = shop.key(&json!({"name": "c", "role": "courier"})).await;
+    let listed = courier.get("/v1/orders").await.expect(200);
+    assert_eq!(listed["items"], json!([]));
+    let path = format!("/v1/orders/{order}");
+    courier.get(&path).await.refused(404, "not-found");
+    for action in ["dispatch", "deliver"] {
+        let call = courier
+            .call("POST", &format!("{path}/{action}"))
+            .key(action);
+        call.json(&json!({})).send().await.refused(404, "not-found");
+    }
+    courier.get("/v1/customers").await.refused(403, "forbidden");
+}
+
+#[tokio::test]
 async fn a_flood_is_slowed_and_slows_nobody_else() {
     let rate = |per_s| NonZeroU32::new(per_s).unwrap();
     let world = World::with(|app| {

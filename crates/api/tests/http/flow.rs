@@ -346,6 +346,29 @@ async fn an_import_answers_each_row_in_order() {
         .expect(200);
     assert_eq!(answer["items"][0]["status"], "created");
     assert_eq!(answer["items"][1]["status"], "failed");
+    assert_eq!(
+        answer["items"][0]["attributeColumns"],
+        json!(["department"])
+    );
+    assert_eq!(answer["items"][1].get("attributeColumns"), None);
+    let csv = "sku,name,total,salePrice,sku,color\nP-9,X,1,1,P-9,red\n";
+    let refused = import("application/json", "text/csv", csv).await;
+    refused.refused(422, "unknown-field");
+    let at = |pointer: &str, code: &str| (pointer.to_owned(), code.to_owned());
+    assert_eq!(
+        refused.faults(),
+        [at("/total", "unknown-field"), at("/sku", "duplicate-field")]
+    );
+    assert_eq!(
+        import("application/json", "text/csv", "").await.expect(200)["items"],
+        json!([])
+    );
+    let none = shop.get("/v1/products?q=P-9").await.expect(200);
+    assert_eq!(
+        none["items"],
+        json!([]),
+        "nothing of a refused file is kept"
+    );
     let found = shop.get("/v1/products?q=beans").await.expect(200);
     assert_eq!(found["items"][0]["attributes"]["department"], "GROCERY");
 }

@@ -82,6 +82,11 @@ async fn media_types_are_looked_at() {
         "application/x-www-form-urlencoded",
         "application/jsonp",
         "application/merge-patch+json",
+        "application/json; charset=latin1",
+        "application/json; charset=\"iso-8859-1\"",
+        "application/json;charset=utf-16",
+        "application/json; version=1; Charset = UTF-16LE",
+        "application/json; charset",
     ] {
         let answer = shop
             .call("POST", "/v1/branches")
@@ -99,12 +104,21 @@ async fn media_types_are_looked_at() {
         .send()
         .await
         .refused(415, "unsupported-media-type");
-    let json = "Application/JSON; charset=utf-8";
-    shop.call("POST", "/v1/branches")
-        .text(json, &branch)
+    shop.call("POST", "/v1/products:import")
+        .text("text/csv; charset=windows-1252", "sku\n")
         .send()
         .await
-        .expect(201);
+        .refused(415, "unsupported-media-type");
+    for (code, media) in [
+        ("B1", "Application/JSON; charset=utf-8"),
+        ("B2", "application/json;charset=\"UTF-8\""),
+        ("B3", "application/json; version=1; CHARSET=Utf-8"),
+        ("B4", "application/json;"),
+    ] {
+        let branch = json!({"code": code, "name": "B", "timeZone": "UTC"}).to_string();
+        let made = shop.call("POST", "/v1/branches").text(media, &branch);
+        made.send().await.expect(201);
+    }
 }
 
 #[tokio::test]

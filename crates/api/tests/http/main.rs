@@ -8,5 +8,7 @@ mod flow;
 mod harness;
 mod headers;
 mod lists;
+mod owner;
 mod selling;
+mod stock_answers;
 mod tenancy;

@@ -37,7 +37,9 @@ async fn furnish(shop: &Shop) -> BTreeMap<&'static str, String> {
     let coupon = json!({"code": "PAN-10", "kind": "percent", "value": "10",
         "startsAt": "2026-01-01T00:00:00Z", "endsAt": "2099-01-01T00:00:00Z"});
     let coupon = shop.made(&shop.post("/v1/coupons", &coupon).await);
+    let cart = shop.post("/v1/carts", &json!({"branchId": branch})).await;
     BTreeMap::from([
+        ("cart", shop.made(&cart)),
         ("branch", branch),
         ("product", product),
         ("customer", customer),
@@ -65,6 +67,7 @@ fn noun(path: &str) -> &'static str {
         "orders" => "order",
         "checkouts" => "checkout",
         "coupons" => "coupon",
+        "carts" => "cart",
         other => panic!("{other}: say what its ids are of"),
     }
 }
@@ -92,6 +95,8 @@ fn body(method: &str, path: &str, ids: &BTreeMap<&str, String>) -> Value {
         }
         "/v1/orders" => json!({"branchId": ids["branch"], "items": [item],
             "fulfilment": {"type": "pickup"}, "paymentMethod": "on_delivery"}),
+        "/v1/carts/{id}" if method == "patch" => json!({"ops": [{"op": "clear"}]}),
+        "/v1/carts/{id}/merge" => json!({"from": ids["cart"]}),
         _ if method == "patch" => json!({}),
         _ => json!({}),
     }

@@ -112,11 +112,13 @@ fn sight_follows_reach_and_never_widens_it() {
             caller.branches = Some(vec![here]);
             let reach = reach(role, *permission);
             let expected = match reach {
-                Reach::Nothing | Reach::Assigned | Reach::Own => Sight::Nothing,
+                Reach::Nothing | Reach::Own => Sight::Nothing,
+                // A key is no member, so nothing can be assigned to what it looks for.
+                Reach::Assigned => Sight::Assigned(MemberId(raw(9))),
                 Reach::Business => Sight::All,
                 Reach::Branches => Sight::Branches(&[here]),
             };
-            // A key is no member and this one no customer: nothing is assigned to it or its own.
+            // This one is no customer: nothing is its own.
             assert_eq!(
                 caller.sight(*permission),
                 expected,

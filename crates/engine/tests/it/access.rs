@@ -232,6 +232,56 @@ async fn couriers_see_and_move_only_what_is_assigned_to_them() {
 }
 
 #[tokio::test]
+async fn a_new_member_gets_in_at_once_on_every_instance() {
+    let world = World::new().await;
+    let second = world.second_instance();
+    for engine in [&world.engine, &second] {
+        assert_eq!(engine.authenticate_user("new", None).await.unwrap(), None);
+    }
+    let new = abasto_engine::member::NewMember {
+        user_id: "new".into(),
+        grant: Grant {
+            role: Role::Manager,
+            branches: None,
+            customer: None,
+        },
+        active: true,
+    };
+    world.engine.create_member(&world.owner, new).await.unwrap();
+    for engine in [&world.engine, &second] {
+        let found = engine.authenticate_user("new", None).await.unwrap();
+        assert_eq!(found.unwrap().business, world.business());
+    }
+}
+
+/// However two owners remove each other, one of them stays.
+#[tokio::test]
+async fn two_owners_who_revoke_each_other_at_once_do_not_both_succeed() {
+    for _ in 0..20 {
+        let world = World::new().await;
+        let grant = Grant {
+            role: Role::Owner,
+            branches: None,
+            customer: None,
+        };
+        let other = world.engine.create_key(&world.owner, "b".into(), grant);
+        let other = other.await.unwrap().key.id;
+        let keys = world.engine.keys(&world.owner, PAGE).await.unwrap();
+        let first = keys.iter().find(|key| key.id != other).unwrap().id;
+        let second = world.second_instance();
+        let (a, b) = tokio::join!(
+            world.engine.revoke_key(&world.owner, first),
+            second.revoke_key(&world.owner, other),
+        );
+        let refused = |it: &Result<_, Error>| matches!(it, Err(Error::LastOwner));
+        assert!(
+            a.is_ok() && refused(&b) || b.is_ok() && refused(&a),
+            "{a:?} {b:?}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_user_with_two_businesses_must_name_one() {
     let world = World::new().await;
     let other = World::on(Arc::clone(&world.store)).await;

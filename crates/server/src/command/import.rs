@@ -2,6 +2,7 @@
 //!
 //! Owns the cutting of a file into requests and the summary. Must not judge a row: the server does.
 
+use std::collections::BTreeSet;
 use std::io::BufRead;
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
 
 use super::Dialer;
-use crate::cli::Import;
+use crate::cli::{Import, Server};
 use crate::exit::{During, Exit, Failure};
 use crate::lines::{self, Lines};
 use crate::output::{Format, say, show};
@@ -32,6 +33,8 @@ struct RowResult {
     row: u64,
     status: String,
     sku: Option<String>,
+    #[serde(default)]
+    attribute_columns: BTreeSet<String>,
     #[serde(flatten)]
     more: serde_json::Map<String, serde_json::Value>,
 }
@@ -45,6 +48,8 @@ struct Summary {
     updated: u64,
     unchanged: u64,
     failed: u64,
+    /// Columns that became attributes.
+    attribute_columns: BTreeSet<String>,
     failures: Vec<FailedRow>,
 }
 
@@ -62,9 +67,9 @@ struct Batch {
     rows: usize,
 }
 
-pub(super) fn run(what: Import, format: Format) -> Result<(), Failure> {
-    let Import::Products { server, file } = what;
-    let mut client = Dialer::new(&server)?.client()?;
+pub(super) fn run(server: &Server, what: Import, format: Format) -> Result<(), Failure> {
+    let Import::Products { file } = what;
+    let mut client = Dialer::new(server)?.client()?;
     let bar = ProgressBar::no_length().with_style(
         ProgressStyle::with_template("{spinner} {human_pos} rows, {per_sec}")
             .unwrap_or_else(|_| ProgressStyle::default_spinner()),
@@ -205,6 +210,8 @@ async fn send(client: &mut Client, batch: &Batch, summary: &mut Summary) -> Resu
 impl Summary {
     fn add(&mut self, before: u64, result: RowResult) {
         self.rows += 1;
+        self.attribute_columns
+            .extend(result.attribute_columns.iter().cloned());
         match result.status.as_str() {
             "created" => self.created += 1,
             "updated" => self.updated += 1,
@@ -258,6 +265,14 @@ fn report(summary: &Summary, format: Format) -> Result<(), Failure> {
             "{} rows: {} created, {} updated, {} unchanged, {} failed\n",
             summary.rows, summary.created, summary.updated, summary.unchanged, summary.failed
         );
+        if !summary.attribute_columns.is_empty() {
+            let columns: Vec<_> = summary
+                .attribute_columns
+                .iter()
+                .map(String::as_str)
+                .collect();
+            text.push_str(&format!("kept as attributes: {}\n", columns.join(", ")));
+        }
         for row in &summary.failures {
             let sku = row
                 .sku

@@ -16,7 +16,11 @@ pub(crate) const PLATFORM_KEY: &str = "the platform key of the black-box tests";
 
 /// The binary, with nothing of the surrounding configuration.
 pub(crate) fn abasto() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_abasto"));
+    bare(env!("CARGO_BIN_EXE_abasto"))
+}
+
+fn bare(program: &str) -> Command {
+    let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("ABASTO_") {
             command.env_remove(name);
@@ -52,6 +56,16 @@ pub(crate) struct Setup {
     command: &'static str,
     variables: Vec<(String, String)>,
     arguments: Vec<String>,
+    bounds: FileBounds,
+}
+
+/// What happens to a server whose file would become larger than the system allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FileBounds {
+    /// The system ends it.
+    Deadly,
+    /// The write fails, as on a full disk.
+    Ignored,
 }
 
 impl Setup {
@@ -62,7 +76,14 @@ impl Setup {
             command: "serve",
             variables: vec![("ABASTO_PLATFORM_KEY".to_owned(), PLATFORM_KEY.to_owned())],
             arguments: Vec::new(),
+            bounds: FileBounds::Deadly,
         }
+    }
+
+    /// So that a write beyond `RLIMIT_FSIZE` fails as on a full disk.
+    pub(crate) fn ignoring_file_bounds(mut self) -> Self {
+        self.bounds = FileBounds::Ignored;
+        self
     }
 
     /// Another command that serves.
@@ -101,7 +122,15 @@ impl Setup {
 
     /// The command as it would be started.
     pub(crate) fn line(&self) -> Command {
-        let mut command = abasto();
+        let mut command = match self.bounds {
+            FileBounds::Deadly => abasto(),
+            FileBounds::Ignored => {
+                let mut shell = bare("sh");
+                let line = "trap '' XFSZ; exec \"$0\" \"$@\"";
+                shell.args(["-c", line, env!("CARGO_BIN_EXE_abasto")]);
+                shell
+            }
+        };
         let variables = self.variables.iter().map(|(name, value)| (name, value));
         command
             .arg(self.command)
@@ -202,8 +231,12 @@ impl Server {
 
     /// Sends a signal.
     pub(crate) fn signal(&self, signal: Signal) {
-        let child = self.child.as_ref().expect("it runs");
-        kill_process(Pid::from_child(child), signal).expect("signalled");
+        kill_process(self.pid(), signal).expect("signalled");
+    }
+
+    /// Its process.
+    pub(crate) fn pid(&self) -> Pid {
+        Pid::from_child(self.child.as_ref().expect("it runs"))
     }
 
     /// Whether it has ended.

@@ -1,0 +1,85 @@
+//! What `/metrics` says after orders: names, labels and values.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::harness::{Http, Server, Setup, Shop};
+
+/// Every series with its value.
+async fn scrape(http: &mut Http) -> BTreeMap<String, f64> {
+    let reply = http.get("/metrics").await;
+    assert_eq!(reply.status, 200);
+    let text = String::from_utf8(reply.body.to_vec()).unwrap();
+    let series = text.lines().filter(|line| !line.starts_with('#'));
+    series
+        .filter_map(|line| line.rsplit_once(' '))
+        .map(|(name, value)| (name.to_owned(), value.parse().unwrap()))
+        .collect()
+}
+
+#[track_caller]
+fn value(series: &BTreeMap<String, f64>, name: &str) -> f64 {
+    let found = series.get(name);
+    *found.unwrap_or_else(|| panic!("{name} is not in {series:#?}"))
+}
+
+/// The counters that an alert watches are there before anything has happened.
+async fn counters_start_at_zero(server: &Server, store: &str) {
+    let series = scrape(&mut server.nobody()).await;
+    let labelled = |name: &str| format!("{name}{{store=\"{store}\"}}");
+    for name in [
+        labelled("abasto_commit_retries_total"),
+        labelled("abasto_commit_overloaded_total"),
+        labelled("abasto_commit_queue_depth"),
+        "abasto_commit_stale_total".to_owned(),
+        "abasto_insufficient_stock_total{of=\"order\"}".to_owned(),
+        "abasto_insufficient_stock_total{of=\"checkout\"}".to_owned(),
+        "abasto_insufficient_stock_total{of=\"stock\"}".to_owned(),
+    ] {
+        assert!(value(&series, &name).abs() < 0.5, "{name} in {series:#?}");
+    }
+}
+
+#[tokio::test]
+async fn commits_and_shortages_are_measured() {
+    let setup = Setup::new();
+    let server = setup.start();
+    counters_start_at_zero(&server, "sqlite").await;
+    let shop = Shop::open(&server, 1, 3).await;
+    let mut http = server.http(&shop.key);
+    let before = scrape(&mut server.nobody()).await;
+    for number in 0..5 {
+        let reply = http
+            .post(
+                "/v1/orders",
+                Some(&format!("o-{number}")),
+                &shop.order(&[0]),
+            )
+            .await;
+        reply.expect(if number < 3 { 201 } else { 409 });
+    }
+    let path = format!("/v1/branches/{}/inventory/adjustments", shop.branch);
+    let item = json!({"productId": shop.products[0], "delta": -1, "reason": "loss"});
+    let body = json!({ "items": [item] });
+    http.post(&path, Some("loss"), &body).await.expect(409);
+
+    let after = scrape(&mut server.nobody()).await;
+    let grew = |name: &str| value(&after, name) - value(&before, name);
+    let is = |name: &str, by: f64| assert!((grew(name) - by).abs() < 0.5, "{name}: {after:#?}");
+    is(
+        "abasto_commit_duration_seconds_count{store=\"sqlite\"}",
+        3.0,
+    );
+    is("abasto_commit_group_size_count{store=\"sqlite\"}", 3.0);
+    is("abasto_commit_group_size_sum{store=\"sqlite\"}", 3.0);
+    is(
+        "abasto_commit_group_size_bucket{store=\"sqlite\",le=\"1\"}",
+        3.0,
+    );
+    is("abasto_commit_queue_depth{store=\"sqlite\"}", 0.0);
+    is("abasto_insufficient_stock_total{of=\"order\"}", 2.0);
+    is("abasto_insufficient_stock_total{of=\"stock\"}", 1.0);
+    assert!(grew("abasto_commit_duration_seconds_sum{store=\"sqlite\"}") > 0.0);
+    assert!(value(&after, "abasto_commit_queue_depth{store=\"sqlite\"}").abs() < 0.5);
+}

@@ -1,0 +1,306 @@
+//! Tokens (JWT) on the real binary: who signed, with what, when, and keys that change.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use aws_lc_rs::encoding::{AsDer, PublicKeyX509Der};
+use aws_lc_rs::hmac;
+use aws_lc_rs::rand::SystemRandom;
+use aws_lc_rs::rsa::{self, KeySize};
+use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair, RSA_PKCS1_SHA256};
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+use super::harness::{Server, Setup, Shop};
+
+/// Who signs.
+enum Signer {
+    Shared(Vec<u8>),
+    Rsa(Box<rsa::KeyPair>),
+    Ed(Box<Ed25519KeyPair>),
+    Nobody,
+}
+
+impl Signer {
+    fn rsa() -> Self {
+        Self::Rsa(Box::new(rsa::KeyPair::generate(KeySize::Rsa2048).unwrap()))
+    }
+
+    fn ed() -> Self {
+        Self::Ed(Box::new(Ed25519KeyPair::generate().unwrap()))
+    }
+
+    fn algorithm(&self) -> &'static str {
+        match self {
+            Self::Shared(_) => "HS256",
+            Self::Rsa(_) => "RS256",
+            Self::Ed(_) => "EdDSA",
+            Self::Nobody => "none",
+        }
+    }
+
+    fn signature(&self, text: &[u8]) -> Vec<u8> {
+        match self {
+            Self::Shared(secret) => {
+                let key = hmac::Key::new(hmac::HMAC_SHA256, secret);
+                hmac::sign(&key, text).as_ref().to_vec()
+            }
+            Self::Rsa(key) => {
+                let mut signature = vec![0; key.public_modulus_len()];
+                key.sign(
+                    &RSA_PKCS1_SHA256,
+                    &SystemRandom::new(),
+                    text,
+                    &mut signature,
+                )
+                .unwrap();
+                signature
+            }
+            Self::Ed(key) => key.sign(text).as_ref().to_vec(),
+            Self::Nobody => Vec::new(),
+        }
+    }
+
+    /// A token that says of its algorithm what it is told to say.
+    fn claiming(&self, algorithm: &str, id: Option<&str>, claims: &Value) -> String {
+        let mut header = json!({"alg": algorithm, "typ": "JWT"});
+        if let Some(id) = id {
+            header["kid"] = id.into();
+        }
+        let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
+        let signed = format!("{}.{}", part(&header), part(claims));
+        let signature = URL_SAFE_NO_PAD.encode(self.signature(signed.as_bytes()));
+        format!("{signed}.{signature}")
+    }
+
+    fn token(&self, claims: &Value) -> String {
+        self.claiming(self.algorithm(), None, claims)
+    }
+
+    fn public_der(&self) -> Vec<u8> {
+        let der: PublicKeyX509Der<'_> = match self {
+            Self::Rsa(key) => key.public_key().as_der().unwrap(),
+            Self::Ed(key) => key.public_key().as_der().unwrap(),
+            Self::Shared(_) | Self::Nobody => panic!("nothing public"),
+        };
+        der.as_ref().to_vec()
+    }
+
+    fn public_pem(&self) -> String {
+        let text = STANDARD.encode(self.public_der());
+        format!("-----BEGIN PUBLIC KEY-----\n{text}\n-----END PUBLIC KEY-----\n")
+    }
+
+    fn jwk(&self, id: &str) -> Value {
+        match self {
+            Self::Rsa(key) => {
+                // PKCS #1 of 2048 bits: two headers, a zero, the modulus, then the exponent.
+                let der = key.public_key().as_ref();
+                assert_eq!(der.len(), 270);
+                json!({"kty": "RSA", "alg": "RS256", "use": "sig", "kid": id,
+                    "n": URL_SAFE_NO_PAD.encode(&der[9..265]), "e": "AQAB"})
+            }
+            Self::Ed(key) => json!({"kty": "OKP", "crv": "Ed25519", "kid": id,
+                "x": URL_SAFE_NO_PAD.encode(key.public_key().as_ref())}),
+            Self::Shared(_) | Self::Nobody => panic!("nothing public"),
+        }
+    }
+}
+
+fn from_now(seconds: i64) -> i64 {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a token is about the time of day"
+    )]
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    i64::try_from(now.as_secs()).unwrap() + seconds
+}
+
+fn claims() -> Value {
+    json!({"sub": "ana", "exp": from_now(600)})
+}
+
+/// Makes `ana` a manager of a new business.
+async fn employ(server: &Server) {
+    let key = Shop::business(server, "USD").await;
+    let member = json!({"userId": "ana", "role": "manager", "branchIds": null, "active": true});
+    let made = server.http(&key).post("/v1/members", None, &member).await;
+    made.expect(201);
+}
+
+async fn status(server: &Server, token: &str) -> u16 {
+    server.http(token).get("/v1/business").await.status
+}
+
+#[tokio::test]
+async fn each_algorithm_is_believed_with_its_own_key_only() {
+    let setup = Setup::new();
+    let secret = Signer::Shared(b"a shared secret of these tests, long".to_vec());
+    let (rsa, ed) = (Signer::rsa(), Signer::ed());
+    let write = |name: &str, text: &str| {
+        let path = setup.folder().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (rsa_pem, ed_pem) = (rsa.public_pem(), ed.public_pem());
+    let (rsa_file, ed_file) = (write("rsa.pem", &rsa_pem), write("ed.pem", &ed_pem));
+    let server = setup
+        .variable(
+            "ABASTO_JWT__HS256_SECRET",
+            "a shared secret of these tests, long",
+        )
+        .variable("ABASTO_JWT__RS256_KEY_FILE", &rsa_file)
+        .variable("ABASTO_JWT__EDDSA_KEY_FILE", &ed_file)
+        .start();
+    // Nobody is a member of anything yet: a genuine token of a stranger.
+    assert_eq!(status(&server, &rsa.token(&claims())).await, 401);
+    employ(&server).await;
+    for signer in [&secret, &rsa, &ed] {
+        let said = signer.algorithm();
+        // `sub` alone is enough where it is a member of one business.
+        assert_eq!(
+            status(&server, &signer.token(&claims())).await,
+            200,
+            "{said}"
+        );
+        for (claims, what) in [
+            (json!({"sub": "ana", "exp": from_now(-120)}), "expired"),
+            (json!({"sub": "ana"}), "for ever"),
+            (
+                json!({"sub": "ana", "exp": from_now(600), "nbf": from_now(300)}),
+                "early",
+            ),
+            (json!({"sub": "eva", "exp": from_now(600)}), "a stranger"),
+            (json!({"exp": from_now(600)}), "nobody"),
+        ] {
+            let token = signer.token(&claims);
+            assert_eq!(status(&server, &token).await, 401, "{said}, {what}");
+        }
+        let mut token = signer.token(&claims()).into_bytes();
+        let place = token.len() - 10;
+        token[place] = if token[place] == b'A' { b'B' } else { b'A' };
+        let token = String::from_utf8(token).unwrap();
+        assert_eq!(
+            status(&server, &token).await,
+            401,
+            "{said}, one bit flipped"
+        );
+    }
+    for (forger, said, what) in [
+        (Signer::rsa(), "RS256", "another key"),
+        (Signer::ed(), "EdDSA", "another key"),
+        (
+            Signer::Shared(b"another shared secret of that length".to_vec()),
+            "HS256",
+            "another",
+        ),
+        (
+            Signer::Shared(rsa_pem.clone().into_bytes()),
+            "HS256",
+            "the public key as secret",
+        ),
+        (
+            Signer::Shared(ed_pem.clone().into_bytes()),
+            "HS256",
+            "the public key as secret",
+        ),
+        (
+            Signer::Shared(rsa.public_der()),
+            "HS256",
+            "the public key as secret",
+        ),
+        (
+            Signer::Shared(rsa_pem.into_bytes()),
+            "RS256",
+            "a hash in place of a signature",
+        ),
+        (Signer::Nobody, "none", "unsigned"),
+        (Signer::Nobody, "NONE", "unsigned"),
+        (Signer::Nobody, "HS256", "unsigned"),
+        (Signer::Nobody, "RS256", "unsigned"),
+        (Signer::Nobody, "EdDSA", "unsigned"),
+    ] {
+        let token = forger.claiming(said, None, &claims());
+        assert_eq!(status(&server, &token).await, 401, "{said}, {what}");
+    }
+    for (signer, said) in [
+        (&rsa, "PS256"),
+        (&rsa, "RS512"),
+        (&rsa, "HS256"),
+        (&ed, "RS256"),
+    ] {
+        let token = signer.claiming(said, None, &claims());
+        assert_eq!(status(&server, &token).await, 401, "mislabelled as {said}");
+    }
+}
+
+#[tokio::test]
+async fn a_set_in_a_file_holds_several_keys() {
+    let setup = Setup::new();
+    let (rsa, ed) = (Signer::rsa(), Signer::ed());
+    let path = setup.folder().join("jwks.json");
+    let set = json!({"keys": [rsa.jwk("r"), ed.jwk("e")]});
+    std::fs::write(&path, set.to_string()).unwrap();
+    let path = path.to_str().unwrap().to_owned();
+    let server = setup.variable("ABASTO_JWT__JWKS_FILE", &path).start();
+    employ(&server).await;
+    for (signer, id, expected) in [
+        (&rsa, Some("r"), 200),
+        (&rsa, None, 200),
+        (&ed, Some("e"), 200),
+        (&ed, Some("r"), 401),
+        (&rsa, Some("unknown"), 401),
+    ] {
+        let token = signer.claiming(signer.algorithm(), id, &claims());
+        assert_eq!(status(&server, &token).await, expected, "{id:?}");
+    }
+}
+
+/// Serves whatever the set is now.
+async fn publish(set: Arc<Mutex<String>>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/jwks", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = [0; 4096];
+            let _ = stream.read(&mut request).await;
+            let body = set.lock().unwrap().clone();
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\
+                 connection: close\r\n\r\n{body}",
+                body.len()
+            );
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    });
+    url
+}
+
+#[tokio::test]
+async fn a_set_behind_a_url_may_change() {
+    let (old, new) = (Signer::ed(), Signer::rsa());
+    let set = Arc::new(Mutex::new(json!({"keys": [old.jwk("old")]}).to_string()));
+    let url = publish(Arc::clone(&set)).await;
+    let server = Setup::new().variable("ABASTO_JWT__JWKS_URL", &url).start();
+    employ(&server).await;
+    let token = |signer: &Signer, id| signer.claiming(signer.algorithm(), Some(id), &claims());
+    assert_eq!(status(&server, &token(&old, "old")).await, 200);
+    assert_eq!(status(&server, &token(&new, "new")).await, 401);
+    *set.lock().unwrap() = json!({"keys": [new.jwk("new")]}).to_string();
+    // An unknown key id has the set fetched anew, but not at every request: within a minute.
+    let limit = Duration::from_secs(180);
+    let rotated = tokio::time::timeout(limit, async {
+        while status(&server, &token(&new, "new")).await != 200 {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+    });
+    rotated.await.expect("the new key is believed");
+    assert_eq!(
+        status(&server, &token(&old, "old")).await,
+        401,
+        "the old one no more"
+    );
+}

@@ -135,34 +135,53 @@ async fn status(server: &Server, token: &str) -> u16 {
     server.http(token).get("/v1/business").await.status
 }
 
+const SECRET: &str = "a shared secret of these tests, long";
+
+/// A server that believes one key of each kind, and a business in which `ana` works.
+struct Gate {
+    server: Server,
+    secret: Signer,
+    rsa: Signer,
+    ed: Signer,
+}
+
+impl Gate {
+    async fn open() -> Self {
+        let setup = Setup::new();
+        let (rsa, ed) = (Signer::rsa(), Signer::ed());
+        let write = |name: &str, text: &str| {
+            let path = setup.folder().join(name);
+            std::fs::write(&path, text).unwrap();
+            path.to_str().unwrap().to_owned()
+        };
+        let rsa_file = write("rsa.pem", &rsa.public_pem());
+        let ed_file = write("ed.pem", &ed.public_pem());
+        let server = setup
+            .variable("ABASTO_JWT__HS256_SECRET", SECRET)
+            .variable("ABASTO_JWT__RS256_KEY_FILE", &rsa_file)
+            .variable("ABASTO_JWT__EDDSA_KEY_FILE", &ed_file)
+            .start();
+        // Nobody is a member of anything yet: a genuine token of a stranger.
+        assert_eq!(status(&server, &rsa.token(&claims())).await, 401);
+        employ(&server).await;
+        Self {
+            server,
+            secret: Signer::Shared(SECRET.as_bytes().to_vec()),
+            rsa,
+            ed,
+        }
+    }
+}
+
 #[tokio::test]
-async fn each_algorithm_is_believed_with_its_own_key_only() {
-    let setup = Setup::new();
-    let secret = Signer::Shared(b"a shared secret of these tests, long".to_vec());
-    let (rsa, ed) = (Signer::rsa(), Signer::ed());
-    let write = |name: &str, text: &str| {
-        let path = setup.folder().join(name);
-        std::fs::write(&path, text).unwrap();
-        path.to_str().unwrap().to_owned()
-    };
-    let (rsa_pem, ed_pem) = (rsa.public_pem(), ed.public_pem());
-    let (rsa_file, ed_file) = (write("rsa.pem", &rsa_pem), write("ed.pem", &ed_pem));
-    let server = setup
-        .variable(
-            "ABASTO_JWT__HS256_SECRET",
-            "a shared secret of these tests, long",
-        )
-        .variable("ABASTO_JWT__RS256_KEY_FILE", &rsa_file)
-        .variable("ABASTO_JWT__EDDSA_KEY_FILE", &ed_file)
-        .start();
-    // Nobody is a member of anything yet: a genuine token of a stranger.
-    assert_eq!(status(&server, &rsa.token(&claims())).await, 401);
-    employ(&server).await;
-    for signer in [&secret, &rsa, &ed] {
+async fn genuine_tokens_in_time_are_believed_and_others_are_not() {
+    let gate = Gate::open().await;
+    let server = &gate.server;
+    for signer in [&gate.secret, &gate.rsa, &gate.ed] {
         let said = signer.algorithm();
-        // `sub` alone is enough where it is a member of one business.
+        // `sub` alone names a member of one business.
         assert_eq!(
-            status(&server, &signer.token(&claims())).await,
+            status(server, &signer.token(&claims())).await,
             200,
             "{said}"
         );
@@ -177,46 +196,34 @@ async fn each_algorithm_is_believed_with_its_own_key_only() {
             (json!({"exp": from_now(600)}), "nobody"),
         ] {
             let token = signer.token(&claims);
-            assert_eq!(status(&server, &token).await, 401, "{said}, {what}");
+            assert_eq!(status(server, &token).await, 401, "{said}, {what}");
         }
         let mut token = signer.token(&claims()).into_bytes();
         let place = token.len() - 10;
         token[place] = if token[place] == b'A' { b'B' } else { b'A' };
         let token = String::from_utf8(token).unwrap();
-        assert_eq!(
-            status(&server, &token).await,
-            401,
-            "{said}, one bit flipped"
-        );
+        assert_eq!(status(server, &token).await, 401, "{said}, altered");
     }
+}
+
+#[tokio::test]
+async fn a_key_of_one_algorithm_is_no_key_of_another() {
+    let gate = Gate::open().await;
+    let (rsa, ed) = (&gate.rsa, &gate.ed);
+    let shared = |bytes: Vec<u8>| Signer::Shared(bytes);
+    let pem = |signer: &Signer| signer.public_pem().into_bytes();
     for (forger, said, what) in [
         (Signer::rsa(), "RS256", "another key"),
         (Signer::ed(), "EdDSA", "another key"),
+        (shared(vec![7; 36]), "HS256", "another key"),
+        (shared(pem(rsa)), "HS256", "the public key as secret"),
+        (shared(pem(ed)), "HS256", "the public key as secret"),
         (
-            Signer::Shared(b"another shared secret of that length".to_vec()),
-            "HS256",
-            "another",
-        ),
-        (
-            Signer::Shared(rsa_pem.clone().into_bytes()),
+            shared(rsa.public_der()),
             "HS256",
             "the public key as secret",
         ),
-        (
-            Signer::Shared(ed_pem.clone().into_bytes()),
-            "HS256",
-            "the public key as secret",
-        ),
-        (
-            Signer::Shared(rsa.public_der()),
-            "HS256",
-            "the public key as secret",
-        ),
-        (
-            Signer::Shared(rsa_pem.into_bytes()),
-            "RS256",
-            "a hash in place of a signature",
-        ),
+        (shared(pem(rsa)), "RS256", "a hash in place of a signature"),
         (Signer::Nobody, "none", "unsigned"),
         (Signer::Nobody, "NONE", "unsigned"),
         (Signer::Nobody, "HS256", "unsigned"),
@@ -224,16 +231,16 @@ async fn each_algorithm_is_believed_with_its_own_key_only() {
         (Signer::Nobody, "EdDSA", "unsigned"),
     ] {
         let token = forger.claiming(said, None, &claims());
-        assert_eq!(status(&server, &token).await, 401, "{said}, {what}");
+        assert_eq!(status(&gate.server, &token).await, 401, "{said}, {what}");
     }
     for (signer, said) in [
-        (&rsa, "PS256"),
-        (&rsa, "RS512"),
-        (&rsa, "HS256"),
-        (&ed, "RS256"),
+        (rsa, "PS256"),
+        (rsa, "RS512"),
+        (rsa, "HS256"),
+        (ed, "RS256"),
     ] {
         let token = signer.claiming(said, None, &claims());
-        assert_eq!(status(&server, &token).await, 401, "mislabelled as {said}");
+        assert_eq!(status(&gate.server, &token).await, 401, "as {said}");
     }
 }
 

@@ -168,21 +168,12 @@ impl SqliteStore {
     }
 
     fn ask(&self, lane: Lane, job: Job) -> Result<(), StoreError> {
-        let meter = &self.shared.meter;
-        // Before it can be taken, so that the depth is never below zero.
-        meter.waiting(1);
-        self.shared.queue.push(lane, job).map_err(|why| {
-            meter.taken(1);
-            match why {
-                Refused::Full => {
-                    meter.overloaded();
-                    StoreError::Overloaded
-                }
-                Refused::Closed if self.writer.is_none() => {
-                    StoreError::Unavailable("the store was opened only to read".to_owned())
-                }
-                Refused::Closed => closing(),
+        self.shared.ask(lane, job).map_err(|why| match why {
+            Refused::Full => StoreError::Overloaded,
+            Refused::Closed if self.writer.is_none() => {
+                StoreError::Unavailable("the store was opened only to read".to_owned())
             }
+            Refused::Closed => closing(),
         })
     }
 

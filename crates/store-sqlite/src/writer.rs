@@ -20,7 +20,7 @@ use crate::checkpoint::Checkpoints;
 use crate::group::{self, Decided, Failure};
 use crate::head::Memory;
 use crate::health::Standing;
-use crate::queue::Queue;
+use crate::queue::{Lane, Queue, Refused};
 
 /// What is asked of the writer.
 #[derive(Debug)]
@@ -54,6 +54,22 @@ pub(crate) struct Shared {
     pub(crate) meter: CommitMeter,
     /// Most pages of the file; 0 means no bound but the disk's.
     pub(crate) pages_max: AtomicU64,
+}
+
+impl Shared {
+    /// Lets a job wait for the writer.
+    pub(crate) fn ask(&self, lane: Lane, job: Job) -> Result<(), Refused> {
+        // Before it can be taken, so that the depth is never below zero.
+        self.meter.waiting(1);
+        let asked = self.queue.push(lane, job);
+        if let Err(why) = asked {
+            self.meter.taken(1);
+            if why == Refused::Full {
+                self.meter.overloaded();
+            }
+        }
+        asked
+    }
 }
 
 /// Starts the thread. It ends when the queue is closed and empty.

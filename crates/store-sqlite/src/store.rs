@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
 use abasto_domain::business::Business;
@@ -17,7 +17,6 @@ use abasto_domain::order::Order;
 use abasto_domain::stock::{Place, StockLevel};
 use abasto_domain::time::Timestamp;
 use abasto_store::cart::CartContent;
-use abasto_store::meter::CommitMeter;
 use abasto_store::port::Visitor;
 use abasto_store::query::{Page, Query};
 use abasto_store::record::{Claim, Document, DocumentKey, Kind, Record};
@@ -33,15 +32,12 @@ use crate::health::Standing;
 use crate::lock::FileLock;
 use crate::open::{self, Options};
 use crate::pool::Pool;
-use crate::queue::{Lane, Queue, Refused};
-use crate::writer::{self, Job, Shared, Tally};
+use crate::queue::{Lane, Refused};
+use crate::writer::{self, Job, Shared};
 use crate::{cart, list, migration, operation, read, walk};
 
 /// Walks at the same time; each holds a snapshot and with it the write-ahead log.
 const WALKS_MAX: usize = 2;
-
-/// The store's name in metrics.
-const METERED: &str = "sqlite";
 
 /// Bytes of a page, as SQLite makes them by default.
 const PAGE_BYTES: u64 = 4_096;
@@ -87,13 +83,7 @@ impl SqliteStore {
             found if found < known => return Err(OpenError::Older { path, found, known }),
             _ => {}
         }
-        let shared = Shared {
-            queue: Queue::new(options.limits),
-            standing: Standing::default(),
-            tally: Tally::default(),
-            meter: CommitMeter::new(METERED),
-            pages_max: AtomicU64::new(pages(options.file_bytes_max)),
-        };
+        let shared = Shared::new(options.limits, pages(options.file_bytes_max));
         let differences =
             migration::differences(&connection).map_err(|error| open::database(&path, error))?;
         judge(&shared.standing, &differences);
@@ -132,13 +122,7 @@ impl SqliteStore {
             });
         }
         let options = Options::new(path);
-        let shared = Shared {
-            queue: Queue::new(options.limits),
-            standing: Standing::default(),
-            tally: Tally::default(),
-            meter: CommitMeter::new(METERED),
-            pages_max: AtomicU64::new(0),
-        };
+        let shared = Shared::new(options.limits, 0);
         shared.queue.close();
         Ok(Self {
             path: path.to_owned(),

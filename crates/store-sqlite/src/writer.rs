@@ -20,7 +20,7 @@ use crate::checkpoint::Checkpoints;
 use crate::group::{self, Decided, Failure};
 use crate::head::Memory;
 use crate::health::Standing;
-use crate::queue::{Lane, Queue, Refused};
+use crate::queue::{Lane, Limits, Queue, Refused};
 
 /// What is asked of the writer.
 #[derive(Debug)]
@@ -57,6 +57,17 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// Before anything waits; 0 pages are no bound.
+    pub(crate) fn new(limits: Limits, pages_max: u64) -> Self {
+        Self {
+            queue: Queue::new(limits),
+            standing: Standing::default(),
+            tally: Tally::default(),
+            meter: CommitMeter::new("sqlite"),
+            pages_max: AtomicU64::new(pages_max),
+        }
+    }
+
     /// Lets a job wait for the writer.
     pub(crate) fn ask(&self, lane: Lane, job: Job) -> Result<(), Refused> {
         // Before it can be taken, so that the depth is never below zero.

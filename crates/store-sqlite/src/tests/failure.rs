@@ -1,10 +1,8 @@
 //! Groups that break, disks that are full, schemas that lack something.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use abasto_domain::stock::Place;
-use abasto_store::meter::CommitMeter;
 use abasto_store::record::{Document, DocumentKey, Kind};
 use abasto_store::unit::UnitOfWork;
 use abasto_store::verdict::Verdict;
@@ -15,9 +13,8 @@ use tokio::sync::oneshot;
 use super::world::World;
 use crate::checkpoint::Checkpoints;
 use crate::head::Memory;
-use crate::health::Standing;
-use crate::queue::{Limits, Queue};
-use crate::writer::{Job, Shared, Tally, Writer};
+use crate::queue::Limits;
+use crate::writer::{Job, Shared, Writer};
 use crate::{Options, SqliteStore, read};
 
 type Answer = Result<Verdict, StoreError>;
@@ -26,13 +23,7 @@ fn writer(connection: Connection) -> Writer {
     Writer::new(
         connection,
         Checkpoints::none(),
-        Arc::new(Shared {
-            queue: Queue::new(Limits::default()),
-            standing: Standing::default(),
-            tally: Tally::default(),
-            meter: CommitMeter::new("test"),
-            pages_max: AtomicU64::new(0),
-        }),
+        Arc::new(Shared::new(Limits::default(), 0)),
     )
 }
 

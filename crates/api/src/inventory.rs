@@ -221,7 +221,7 @@ async fn move_stock(
         .move_stock(&caller.context, &key.0, command)
         .await;
     let done = done.map_err(|error| caller.problem(error))?;
-    let levels = ready.engine.with_skus(&caller.context, &done.value.levels);
+    let levels = ready.engine.moved_levels(&caller.context, &done.value);
     let levels = levels.await.map_err(|error| caller.problem(error))?;
     let moved = StockMoved::new(&done.value, &levels).ok_or_else(Problem::internal)?;
     let mut response = answer::made(moved);

@@ -9,6 +9,7 @@ use abasto_domain::product::Product;
 use abasto_domain::stock::{Movement, Place, StockLevel};
 use abasto_store::query::{LevelFilter, Page, Query};
 use abasto_store::record::Record;
+use abasto_store::verdict::StockReply;
 
 use crate::Engine;
 use crate::cache::Freshness;
@@ -100,8 +101,24 @@ impl Engine {
         context.require_at(Permission::ReadStock, branch)
     }
 
-    /// Levels that the caller saw or moved, each with the present sku of its product.
-    pub async fn with_skus(
+    /// The levels that an operation led to, as its first answer showed them.
+    pub async fn moved_levels(
+        &self,
+        context: &Context,
+        reply: &StockReply,
+    ) -> Result<Vec<LevelView>, Error> {
+        let named = |level: &StockLevel| {
+            let sku = reply.skus.get(&level.place.product)?.clone();
+            Some(LevelView { level: *level, sku })
+        };
+        match reply.levels.iter().map(named).collect() {
+            Some(levels) => Ok(levels),
+            // Answers from before they kept skus.
+            None => self.with_skus(context, &reply.levels).await,
+        }
+    }
+
+    async fn with_skus(
         &self,
         context: &Context,
         levels: &[StockLevel],

@@ -115,8 +115,9 @@ impl Engine {
             context.require_at(Permission::ChangeStock, branch)?;
         }
         let products = command.products().into_iter().map(RawId::from);
-        self.find_all::<Product>(business, products, freshness)
-            .await?;
+        let products = self.find_all::<Product>(business, products, freshness);
+        let skus = products.await?.into_iter();
+        let skus = skus.map(|product| (product.id, product.sku.clone()));
         let now = self.now();
         let source = self.new_id(now);
         let mut guards = Vec::new();
@@ -148,7 +149,7 @@ impl Engine {
             stock,
             tallies: Vec::new(),
             carts: CartWork::default(),
-            answer: Answer::Stock,
+            answer: Answer::Stock(skus.collect()),
         })
     }
 

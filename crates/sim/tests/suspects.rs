@@ -19,7 +19,7 @@ use abasto_store::port::Visitor;
 use abasto_store::query::{Page, Query};
 use abasto_store::record::{Claim, Document, DocumentKey, Kind, Record};
 use abasto_store::unit::{Answer, UnitOfWork};
-use abasto_store::verdict::{Operation, Verdict};
+use abasto_store::verdict::{Operation, Skus, Verdict};
 use abasto_store::{Store, StoreError};
 use async_trait::async_trait;
 
@@ -97,7 +97,7 @@ impl Store for Suspect {
             let stock = UnitOfWork {
                 puts: Vec::new(),
                 operation: None,
-                answer: Answer::Stock,
+                answer: Answer::Stock(Skus::new()),
                 ..unit.clone()
             };
             let first = self

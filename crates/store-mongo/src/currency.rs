@@ -72,7 +72,7 @@ fn founded(unit: &UnitOfWork) -> Option<Currency> {
 fn holds_price(unit: &UnitOfWork) -> bool {
     let answer = match &unit.answer {
         Answer::Unchanged(document) => Some(document),
-        Answer::Put(_) | Answer::Stock | Answer::View(_) => None,
+        Answer::Put(_) | Answer::Stock(_) | Answer::View(_) => None,
     };
     let mut documents = unit.puts.iter().map(|put| &put.next).chain(answer);
     documents.any(|document| matches!(document, Document::Product(_)))

@@ -15,7 +15,7 @@ use crate::heads::Heads;
 use crate::record::{Claim, Document, DocumentKey, HeadKey};
 use crate::tally::TallyKey;
 use crate::unit::{Answer, Guard, Put, UnitOfWork};
-use crate::verdict::{Operation, Rejection, Reply, ShortLevel, StockReply, Verdict};
+use crate::verdict::{Operation, Rejection, Reply, ShortLevel, Skus, StockReply, Verdict};
 
 /// What a decided unit writes besides the net levels and series that [`Heads`] keeps.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -320,11 +320,17 @@ fn reply(
         Answer::Unchanged(document) => Reply::Document(document.clone()),
         Answer::View(view) => Reply::View(Arc::clone(view)),
         Answer::Put(index) if *index < puts.len() => Reply::Document(puts[*index].0.clone()),
-        Answer::Put(_) | Answer::Stock => Reply::Stock(Arc::new(StockReply {
-            movements: movements.to_vec(),
-            levels: levels.values().copied().collect(),
-        })),
+        Answer::Put(_) => stock_reply(Skus::new(), movements, levels),
+        Answer::Stock(skus) => stock_reply(skus.clone(), movements, levels),
     }
+}
+
+fn stock_reply(skus: Skus, movements: &[Movement], levels: &BTreeMap<Place, StockLevel>) -> Reply {
+    Reply::Stock(Arc::new(StockReply {
+        movements: movements.to_vec(),
+        levels: levels.values().copied().collect(),
+        skus,
+    }))
 }
 
 fn advance(

@@ -13,6 +13,7 @@ use crate::cart::CartWork;
 use crate::event::EventDraft;
 use crate::record::{Document, DocumentKey, HeadKey};
 use crate::tally::TallyChange;
+use crate::verdict::Skus;
 
 /// One atomic intention.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,8 +80,8 @@ pub enum Answer {
     Put(usize),
     /// A document that the unit left as it is.
     Unchanged(Document),
-    /// The movements made and the levels they led to.
-    Stock,
+    /// The movements made and the levels they led to, with the skus that the products have.
+    Stock(Skus),
     /// A view that the caller made.
     View(std::sync::Arc<serde_json::Value>),
 }

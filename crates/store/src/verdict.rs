@@ -3,9 +3,10 @@
 //! Owns the closed set of answers. Every unit of a group gets its own; a refused one leaves
 //! nothing behind and does not hurt its neighbours.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use abasto_domain::id::BusinessId;
+use abasto_domain::id::{BusinessId, ProductId};
 use abasto_domain::idempotency::{Fingerprint, OperationKey};
 use abasto_domain::stock::{Movement, Place, Shortage, StockLevel};
 use abasto_domain::time::Timestamp;
@@ -78,7 +79,13 @@ pub struct StockReply {
     pub movements: Vec<Movement>,
     /// One per level touched, by place.
     pub levels: Vec<StockLevel>,
+    /// What the products were called then, so that a repeated answer says the same.
+    #[serde(default, skip_serializing_if = "Skus::is_empty")]
+    pub skus: Skus,
 }
+
+/// Skus by product.
+pub type Skus = BTreeMap<ProductId, String>;
 
 /// A finished operation under an idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -56,6 +56,48 @@ async fn answers_of_stock_join_with_levels_and_movements() {
     assert_eq!(effects.len(), 5, "effects are told apart");
 }
 
+/// The first answer comes again as it was, whatever the product is called by then.
+#[tokio::test]
+async fn a_repeated_operation_answers_as_it_did() {
+    let shop = World::new().business("La Espiga").await;
+    let (branch, other) = (shop.branch("BOG").await, shop.branch("MED").await);
+    let product = shop.product("OLD", "3500").await;
+    let inventory = format!("/v1/branches/{branch}/inventory");
+    let requests = [
+        (
+            format!("{inventory}/adjustments"),
+            json!({"items": [{"productId": product, "delta": 7, "reason": "receipt"}]}),
+        ),
+        (
+            format!("{inventory}/counts"),
+            json!({"items": [{"productId": product, "counted": 6, "expectedVersion": 1}]}),
+        ),
+        (
+            "/v1/transfers".to_owned(),
+            json!({"fromBranchId": branch, "toBranchId": other,
+                "items": [{"productId": product, "quantity": 2}]}),
+        ),
+    ];
+    let send = async |(path, body): &(String, Value)| {
+        let call = shop.call("POST", path).key(path).json(body);
+        call.send().await
+    };
+    let mut first = Vec::new();
+    for request in &requests {
+        first.push(send(request).await);
+    }
+    let renamed = shop.call("PATCH", &format!("/v1/products/{product}"));
+    let renamed = renamed
+        .header("if-match", "\"1\"")
+        .json(&json!({"sku": "NEW"}));
+    renamed.send().await.expect(200);
+    for (request, first) in requests.iter().zip(&first) {
+        let again = send(request).await;
+        assert_eq!(again.header("idempotency-replayed"), Some("true"));
+        assert_eq!((again.status, &again.bytes), (first.status, &first.bytes));
+    }
+}
+
 #[tokio::test]
 async fn a_level_that_never_moved_has_no_time() {
     let shop = World::new().business("La Espiga").await;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use abasto_domain::currency::Currency;
+use abasto_domain::id::ProductId;
 use abasto_domain::idempotency::{Fingerprint, OperationKey};
 use abasto_store::record::Kind;
-use abasto_store::verdict::{Operation, Reply, StockReply};
+use abasto_store::verdict::{Operation, Reply, Skus, StockReply};
 use mongodb::bson::raw::{RawDocumentBuf, cstr};
 
 use super::event::{Unstorable, from_value, to_value};
@@ -38,14 +39,20 @@ fn write_reply(reply: &Reply, currency: Option<Currency>) -> Result<RawDocumentB
             .text(cstr!("type"), "view")
             .value(cstr!("view"), to_value(view)?)
             .done(),
-        Reply::Stock(reply) => Fields::new()
-            .text(cstr!("type"), "stock")
-            .docs(
-                cstr!("movements"),
-                reply.movements.iter().map(stock::write_movement),
-            )
-            .docs(cstr!("levels"), reply.levels.iter().map(stock::write_level))
-            .done(),
+        Reply::Stock(reply) => {
+            let movements = reply.movements.iter().map(stock::write_movement);
+            let fields = Fields::new()
+                .text(cstr!("type"), "stock")
+                .docs(cstr!("movements"), movements)
+                .docs(cstr!("levels"), reply.levels.iter().map(stock::write_level));
+            let skus = reply.skus.iter().map(write_sku);
+            // None were kept at first, and then the field is not there.
+            if reply.skus.is_empty() {
+                fields.done()
+            } else {
+                fields.docs(cstr!("skus"), skus).done()
+            }
+        }
     })
 }
 
@@ -80,7 +87,22 @@ fn read_reply(row: Row<'_>) -> Result<Reply, Unreadable> {
         "stock" => Ok(Reply::Stock(Arc::new(StockReply {
             movements: row.rows("movements", stock::read_movement)?,
             levels: row.rows("levels", stock::read_level)?,
+            skus: read_skus(row)?,
         }))),
         other => Err(row.unreadable("reply.type", format!("unknown value {other:?}"))),
     }
+}
+
+fn write_sku((product, sku): (&ProductId, &String)) -> RawDocumentBuf {
+    let fields = Fields::new().id(cstr!("productId"), *product);
+    fields.text(cstr!("sku"), sku).done()
+}
+
+/// Answers from before they had skus have none.
+fn read_skus(row: Row<'_>) -> Result<Skus, Unreadable> {
+    if !row.is_there("skus") {
+        return Ok(Skus::new());
+    }
+    let skus = row.rows("skus", |row| Ok((row.id("productId")?, row.text("sku")?)));
+    Ok(skus?.into_iter().collect())
 }

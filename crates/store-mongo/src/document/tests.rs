@@ -26,7 +26,7 @@ use abasto_domain::stock::{Cause, Movement, MovementKind, OperationId, Place, St
 use abasto_domain::time::Timestamp;
 use abasto_store::event::Event;
 use abasto_store::record::{Counter, Document, DocumentKey, Kind};
-use abasto_store::verdict::{Operation, Reply, StockReply};
+use abasto_store::verdict::{Operation, Reply, Skus, StockReply};
 use mongodb::bson::raw::RawDocumentBuf;
 use mongodb::bson::{self, Bson};
 use proptest::collection::{btree_map, vec};
@@ -528,8 +528,15 @@ fn happened() -> impl Strategy<Value = Event> {
 }
 
 fn reply() -> impl Strategy<Value = Reply> {
-    let stock = (vec(movement(), 0..3), vec(level(), 0..3))
-        .prop_map(|(movements, levels)| Reply::Stock(Arc::new(StockReply { movements, levels })));
+    let skus = btree_map(id(), "[A-Z]{1,8}", 0..3);
+    let stock =
+        (vec(movement(), 0..3), vec(level(), 0..3), skus).prop_map(|(movements, levels, skus)| {
+            Reply::Stock(Arc::new(StockReply {
+                movements,
+                levels,
+                skus,
+            }))
+        });
     prop_oneof![document().prop_map(Reply::Document), stock]
 }
 
@@ -859,7 +866,7 @@ fixtures! {
     kept_operation: Operation {
         business: raw_id(1).into(), key: OperationKey { customer: None, key: "abc".into() },
         fingerprint: Fingerprint([9; 32]), at: THEN,
-        reply: Reply::Stock(Arc::new(StockReply { movements: vec![sample_movement()], levels: vec![sample_level()] })),
+        reply: Reply::Stock(Arc::new(StockReply { movements: vec![sample_movement()], levels: vec![sample_level()], skus: Skus::new() })),
     }, |done| operation::write(done, None).expect("stored"), operation::read;
     kept_counter: Counter { series: Series { code: BranchCode::parse("BOG").expect("a code"), year: 2026 }, last: 184 },
         |counter: &Counter| counter::write(raw_id(1).into(), &counter.series, counter.last), counter::read;

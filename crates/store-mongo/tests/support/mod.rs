@@ -30,7 +30,7 @@ use abasto_domain::time::Timestamp;
 use abasto_store::event::EventDraft;
 use abasto_store::record::{Document, DocumentKey, Kind};
 use abasto_store::unit::{Answer, Guard, OperationDraft, Put, UnitOfWork};
-use abasto_store::verdict::Verdict;
+use abasto_store::verdict::{Skus, Verdict};
 use abasto_store::{Store, StoreError};
 use abasto_store_mongo::MongoStore;
 use abasto_testbed::mongo_cluster;
@@ -143,7 +143,7 @@ impl Shop {
             operation: None,
             guards: Vec::new(),
             answer: if puts.is_empty() {
-                Answer::Stock
+                Answer::Stock(Skus::new())
             } else {
                 Answer::Put(0)
             },

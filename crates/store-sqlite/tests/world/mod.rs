@@ -28,6 +28,7 @@ use abasto_domain::time::Timestamp;
 use abasto_store::event::EventDraft;
 use abasto_store::record::Document;
 use abasto_store::unit::{Answer, Guard, OperationDraft, Put, UnitOfWork};
+use abasto_store::verdict::Skus;
 use serde_json::json;
 
 /// 2026-03-01T00:00:00Z.
@@ -108,7 +109,7 @@ impl World {
             stock: Vec::new(),
             tallies: Vec::new(),
             carts: abasto_store::cart::CartWork::default(),
-            answer: Answer::Stock,
+            answer: Answer::Stock(Skus::new()),
         }
     }
 

@@ -24,6 +24,7 @@ use super::world::{World, committed, document_in};
 use crate::event::EventDraft;
 use crate::record::Document;
 use crate::unit::{Answer, OperationDraft, Put, UnitOfWork};
+use crate::verdict::Skus;
 
 /// A business with the world it lives in. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -100,7 +101,7 @@ impl Tenant {
             stock: Vec::new(),
             tallies: Vec::new(),
             carts: crate::cart::CartWork::default(),
-            answer: Answer::Stock,
+            answer: Answer::Stock(Skus::new()),
         }
     }
 

@@ -4,7 +4,7 @@ use abasto_domain::stock::MovementKind;
 use abasto_store::record::{Document, DocumentKey, Kind};
 use abasto_store::resolve::{Effects, resolve};
 use abasto_store::unit::{Answer, Guard, UnitOfWork};
-use abasto_store::verdict::{Rejection, Reply, Verdict};
+use abasto_store::verdict::{Rejection, Reply, Skus, Verdict};
 
 use crate::sample::{
     NOW, OTHER_SHOP, SHOP, changed, customer, heads_for, level, moving, operation, product,
@@ -216,7 +216,7 @@ fn answers() {
     assert_eq!(decided(Answer::Put(1)).reply, second);
     let same = Reply::Document(document.clone());
     assert_eq!(decided(Answer::Unchanged(document)).reply, same);
-    let Reply::Stock(stock) = decided(Answer::Stock).reply else {
+    let Reply::Stock(stock) = decided(Answer::Stock(Skus::new())).reply else {
         panic!("movements were asked for");
     };
     let movements: Vec<_> = stock

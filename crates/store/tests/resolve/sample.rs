@@ -25,6 +25,7 @@ use abasto_store::event::EventDraft;
 use abasto_store::heads::Heads;
 use abasto_store::record::{Document, HeadKey};
 use abasto_store::unit::{Answer, OperationDraft, Put, UnitOfWork};
+use abasto_store::verdict::Skus;
 
 pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 pub(crate) const SHOP: BusinessId = BusinessId(RawId([1; 12]));
@@ -56,7 +57,7 @@ pub(crate) fn unit() -> UnitOfWork {
         stock: Vec::new(),
         tallies: Vec::new(),
         carts: abasto_store::cart::CartWork::default(),
-        answer: Answer::Stock,
+        answer: Answer::Stock(Skus::new()),
     }
 }
 

@@ -5,7 +5,7 @@
 
 mod report;
 mod run;
-mod server;
+pub(crate) mod server;
 mod shop;
 
 use std::io::{self, Write};
@@ -78,7 +78,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 async fn measure(arguments: &Arguments) -> Result<()> {
     let server = match (&arguments.url, &arguments.platform_key) {
         (Some(url), Some(key)) => Server::running(url.clone(), key),
-        _ => Server::spawn(arguments.binary.as_deref(), arguments.folder.as_deref())?,
+        _ => Server::spawn(
+            arguments.binary.as_deref(),
+            arguments.folder.as_deref(),
+            None,
+        )?,
     };
     say(format_args!("The server is at {}.", server.endpoint));
     let shop = Shop::open(&server, usize::from(arguments.products)).await;

@@ -4,6 +4,7 @@
 
 use std::process::ExitCode;
 
+use abasto_sim::carts;
 use abasto_sim::load::{self, Arguments};
 use clap::Parser;
 
@@ -15,11 +16,20 @@ enum Command {
     ///
     /// The table goes to stderr, JSON to stdout.
     Orders(Arguments),
+    /// Edits of carts over HTTP: the three modes beside a Redis lock and a PostgreSQL row lock.
+    ///
+    /// Needs the Debian packages `redis-server` and `postgresql`; starts and ends both itself.
+    Carts(carts::Arguments),
+    /// The server of a lock that `carts` compares with; `carts` starts it.
+    #[command(hide = true)]
+    CartLock(carts::LockArguments),
 }
 
 fn main() -> ExitCode {
     let done = match Command::parse() {
         Command::Orders(arguments) => load::run(&arguments),
+        Command::Carts(arguments) => carts::run(&arguments),
+        Command::CartLock(arguments) => carts::serve_lock(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -16,9 +16,9 @@ const PLATFORM_KEY: &str = "a platform key for one measurement";
 
 /// A server.
 #[derive(Debug)]
-pub(super) struct Server {
-    pub(super) endpoint: Endpoint,
-    pub(super) platform_key: String,
+pub(crate) struct Server {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) platform_key: String,
     child: Option<Child>,
     /// Kept until the end: with it the folder goes away.
     _folder: Option<TempDir>,
@@ -26,7 +26,7 @@ pub(super) struct Server {
 
 impl Server {
     /// One that runs already.
-    pub(super) fn running(endpoint: Endpoint, platform_key: &str) -> Self {
+    pub(crate) fn running(endpoint: Endpoint, platform_key: &str) -> Self {
         Self {
             endpoint,
             platform_key: platform_key.to_owned(),
@@ -35,8 +35,12 @@ impl Server {
         }
     }
 
-    /// Starts one on a new store.
-    pub(super) fn spawn(binary: Option<&Path>, folder: Option<&Path>) -> Result<Self> {
+    /// Starts one on a new embedded store, or on the store of this URL.
+    pub(crate) fn spawn(
+        binary: Option<&Path>,
+        folder: Option<&Path>,
+        url: Option<&str>,
+    ) -> Result<Self> {
         let temporary = match folder {
             Some(_) => None,
             None => Some(tempfile::tempdir()?),
@@ -58,7 +62,7 @@ impl Server {
                 "127.0.0.1:0",
                 "--store",
             ])
-            .arg(format!("sqlite:{}", store.display()))
+            .arg(url.map_or_else(|| format!("sqlite:{}", store.display()), str::to_owned))
             .env("ABASTO_PLATFORM_KEY", PLATFORM_KEY)
             .env("ABASTO_LOG__FILTER", "warn")
             .stdout(Stdio::piped())
@@ -80,7 +84,7 @@ impl Server {
     }
 
     /// Memory that the process holds, where it is ours and the system tells.
-    pub(super) fn memory_mib(&self) -> Option<u64> {
+    pub(crate) fn memory_mib(&self) -> Option<u64> {
         let id = self.child.as_ref()?.id();
         let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
         let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
@@ -89,7 +93,7 @@ impl Server {
     }
 
     /// Ends a server of our own in order; it must exit with 0.
-    pub(super) fn end(mut self) -> Result<()> {
+    pub(crate) fn end(mut self) -> Result<()> {
         let Some(mut child) = self.child.take() else {
             return Ok(());
         };

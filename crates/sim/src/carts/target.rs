@@ -1,0 +1,121 @@
+//! Whom the clients ask: Abasto, or a server that takes a lock. Both speak the same requests.
+//!
+//! Owns making carts, the edit that is measured, and counting units afterwards.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use abasto_client::{Call, Client, Connection, Endpoint, Retry};
+use anyhow::{Context, Result, bail};
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::Request;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use serde_json::{Value, json};
+
+use crate::load::server::Server;
+
+/// Lines of each cart; the document says the number too.
+const PRODUCTS: usize = 10;
+/// How often one product may be in a cart; more than any run adds.
+const UNITS_MAX: u32 = 1_000_000;
+/// Longest wait for the making of a cart to go on after a lost answer.
+const PATIENCE: Retry = Retry::PATIENT;
+
+/// A server of carts.
+#[derive(Debug, Clone)]
+pub(super) struct Target {
+    pub(super) endpoint: Endpoint,
+    authorization: HeaderValue,
+    opening: Arc<str>,
+    products: Arc<[String]>,
+}
+
+impl Target {
+    /// A server that takes a lock; it knows the products that it is told.
+    pub(super) fn lock(endpoint: Endpoint) -> Self {
+        Self {
+            endpoint,
+            authorization: HeaderValue::from_static("Bearer none"),
+            opening: "{}".into(),
+            products: (0..PRODUCTS)
+                .map(|number| format!("{number:024x}"))
+                .collect(),
+        }
+    }
+
+    /// Abasto with a new business, whose carts are in this mode.
+    pub(super) async fn abasto(server: &Server, mode: &str) -> Result<Self> {
+        let client = |key: &str| Client::new(server.endpoint.clone(), Some(key), PATIENCE);
+        let business = json!({"name": "Carts", "currency": "USD", "timeZone": "UTC"});
+        let call = Call::post("/v1/businesses", &business)?;
+        let opened: Value = client(&server.platform_key)?.call(&call).await?.json()?;
+        let key = opened.pointer("/apiKey/secret").and_then(Value::as_str);
+        let key = key.context("the new business has no key")?.to_owned();
+        let mut client = client(&key)?;
+        let branch = json!({"code": "CARTS", "name": "Carts", "timeZone": "UTC"});
+        let branch = client.call(&Call::post("/v1/branches", &branch)?).await?;
+        let branch = id_of(&branch.json()?)?;
+        let mut products = Vec::with_capacity(PRODUCTS);
+        for number in 0..PRODUCTS {
+            let product = json!({"sku": format!("P-{number}"), "name": format!("Product {number}"),
+                "salePrice": "3.50", "maxPerOrder": UNITS_MAX});
+            let made = client.call(&Call::post("/v1/products", &product)?).await?;
+            products.push(id_of(&made.json()?)?);
+        }
+        let opening = json!({"branchId": branch, "mode": mode}).to_string();
+        Ok(Self {
+            endpoint: server.endpoint.clone(),
+            authorization: HeaderValue::from_str(&format!("Bearer {key}"))?,
+            opening: opening.into(),
+            products: products.into(),
+        })
+    }
+
+    fn request(&self, method: &str, path: &str, body: String) -> Result<Request<Full<Bytes>>> {
+        Ok(Request::builder()
+            .method(method)
+            .uri(path)
+            .header(AUTHORIZATION, &self.authorization)
+            .header(CONTENT_TYPE, "application/json")
+            .body(Full::new(Bytes::from(body)))?)
+    }
+
+    /// Makes a cart and gives its id.
+    pub(super) async fn open(&self, connection: &mut Connection) -> Result<String> {
+        let request = self.request("POST", "/v1/carts", self.opening.to_string())?;
+        let (parts, body) = connection.send(request).await?;
+        if !parts.status.is_success() {
+            bail!("a cart was refused: {}", String::from_utf8_lossy(&body));
+        }
+        id_of(&serde_json::from_slice(&body)?)
+    }
+
+    /// The edit with this number: one unit more of one of the products.
+    pub(super) fn edit(&self, cart: &str, number: usize) -> Result<Request<Full<Bytes>>> {
+        let product = &self.products[number % self.products.len()];
+        let body = format!(
+            "{{\"ops\":[{{\"op\":\"addItem\",\"productId\":\"{product}\",\"quantity\":1}}]}}"
+        );
+        self.request("PATCH", &format!("/v1/carts/{cart}"), body)
+    }
+
+    /// The units that are in a cart.
+    pub(super) async fn units(&self, connection: &mut Connection, cart: &str) -> Result<u64> {
+        let request = self.request("GET", &format!("/v1/carts/{cart}"), String::new())?;
+        let (_, body) = connection.send(request).await?;
+        let view: Value = serde_json::from_slice(&body)?;
+        let lines = view["lines"].as_array().context("a cart without lines")?;
+        Ok(lines
+            .iter()
+            .filter_map(|line| line["quantity"].as_u64())
+            .sum())
+    }
+}
+
+fn id_of(value: &Value) -> Result<String> {
+    Ok(value["id"].as_str().context("no id")?.to_owned())
+}
+
+/// How long a server of ours has to come up.
+pub(super) const START: Duration = Duration::from_secs(20);

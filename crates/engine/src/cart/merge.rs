@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use abasto_domain::cart::{Cart, Merge};
+use abasto_domain::cart::{Cart, CartStatus, Merge};
 use abasto_domain::id::CartId;
 use abasto_store::event::EventDraft;
 use abasto_store::record::Document;
@@ -81,7 +81,7 @@ impl Engine {
         let business = target.business;
         let source = self.find::<Cart>(business, from, Freshness::Fresh).await?;
         // A guest's secret ends with the cart, and the merge can be asked for again.
-        let was_merged = source.successor == Some(id);
+        let was_merged = source.status == CartStatus::Merged && source.successor == Some(target.id);
         if caller.sees(&source) || was_merged {
             Ok((target, source))
         } else {

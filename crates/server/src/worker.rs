@@ -14,6 +14,8 @@ use tokio::time::sleep;
 const PAUSE: Duration = Duration::from_millis(500);
 /// Pause after a fault of the store.
 const PAUSE_AFTER_FAULT: Duration = Duration::from_secs(2);
+/// Most carts of one round of the clean-up.
+const CARTS_MAX: u32 = 100;
 /// Most calls to payment providers at once.
 const CALLS_MAX: u32 = 16;
 
@@ -33,6 +35,13 @@ pub(crate) fn start(engine: &Engine, gateway: Gateway) {
                 parked.retry_parked_events().await,
             )
             .await;
+        }
+    });
+    let tidying = engine.clone();
+    tokio::spawn(async move {
+        loop {
+            let cleaned = tidying.clean_up_carts(CARTS_MAX).await;
+            rest("cart clean-up", cleaned.map(|done| done.looked_at)).await;
         }
     });
     let calling = engine.clone();

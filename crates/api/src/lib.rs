@@ -21,6 +21,7 @@ mod branch;
 mod business;
 mod cart;
 mod cart_document;
+mod cart_patch;
 mod cart_refusal;
 mod checkout;
 mod coupon;

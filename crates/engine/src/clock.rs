@@ -1,22 +1,33 @@
 //! The clock: where every time in Abasto comes from.
 //!
-//! Owns the only reading of the system's clock, and an offset by which tests move it forward.
+//! Owns the only reading of the system's clock, and the offset by which tests move a clock forward.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use abasto_domain::time::Timestamp;
 
-/// The system's clock plus an offset that only ever grows.
+/// The system's clock, or one that stands, plus an offset that only ever grows.
 #[derive(Debug, Default)]
 pub struct Clock {
+    standing_at: Option<Timestamp>,
     offset_ms: AtomicI64,
 }
 
 impl Clock {
+    /// A clock that stands at a time and moves by [`Clock::advance`] only, so that a run of chance
+    /// can be repeated to the millisecond.
+    pub fn standing(at: Timestamp) -> Self {
+        Self {
+            standing_at: Some(at),
+            offset_ms: AtomicI64::default(),
+        }
+    }
+
     /// Now.
     pub fn now(&self) -> Timestamp {
-        Self::outside().plus_millis(self.offset_ms.load(Ordering::Relaxed))
+        let base = self.standing_at.unwrap_or_else(Self::outside);
+        base.plus_millis(self.offset_ms.load(Ordering::Relaxed))
     }
 
     /// What clocks outside show: now without the offset of tests. For judging times that others

@@ -103,6 +103,15 @@ impl Engine {
         }
     }
 
+    /// The same use cases by another clock than the system's.
+    #[must_use]
+    pub fn with_clock(self, clock: clock::Clock) -> Self {
+        Self {
+            clock: Arc::new(clock),
+            ..self
+        }
+    }
+
     /// The clock, for the tests' route that moves it.
     pub fn clock(&self) -> &clock::Clock {
         &self.clock

@@ -9,7 +9,7 @@ mod support;
 use std::collections::BTreeSet;
 
 use abasto_domain::id::{
-    ApiKeyId, BranchId, BusinessId, CustomerId, MemberId, OrderId, ProductId, RawId,
+    ApiKeyId, BranchId, BusinessId, CartId, CustomerId, MemberId, OrderId, ProductId, RawId,
 };
 use abasto_domain::idempotency::OperationKey;
 use abasto_domain::order_state::Status;
@@ -79,6 +79,7 @@ impl Crowd<'_> {
         self.gather_catalogue().await;
         self.gather_history().await;
         self.gather_selling().await;
+        self.gather_carts().await;
         for (collection, unique) in [
             ("branches", "code"),
             ("members", "userId"),
@@ -198,6 +199,41 @@ impl Crowd<'_> {
         .await;
     }
 
+    async fn gather_carts(&self) {
+        let one = ObjectId::from_bytes(SHOPPING.0.0);
+        self.copy("carts", |number, cart| {
+            cart.insert("createdAt", spread(number));
+            cart.insert("dueAt", spread(number));
+            let record = cart.get_document_mut("record").expect("there");
+            record.insert("id", numbered(number).to_hex());
+        })
+        .await;
+        self.copy("cartStates", |number, state| {
+            drop(state.insert("cartId", numbered(number)))
+        })
+        .await;
+        // Most are of other carts; the queries are about one that has hundreds.
+        self.copy("cartAppends", |number, edit| {
+            edit.insert("sequence", i64::try_from(number).expect("small") + 10);
+            if number % 100 != 0 {
+                edit.insert("cartId", numbered(number));
+            }
+        })
+        .await;
+        self.copy("cartLogs", |number, entry| {
+            entry.insert("at", spread(number));
+            entry.insert(
+                "cartId",
+                if number % 100 == 0 {
+                    one
+                } else {
+                    numbered(number)
+                },
+            );
+        })
+        .await;
+    }
+
     async fn gather_history(&self) {
         self.copy("stockLevels", |number, level| {
             drop(level.insert("productId", numbered(number)))
@@ -230,6 +266,9 @@ impl Crowd<'_> {
 
 /// The order that attempts and returns belong to.
 const SOLD: OrderId = OrderId(RawId([0x77; 12]));
+
+/// The cart that has a history.
+const SHOPPING: CartId = CartId(RawId([0x78; 12]));
 
 /// Up to eight of A-Z and 0-9.
 fn code(number: usize) -> String {
@@ -290,6 +329,7 @@ fn queries(shop: &Shop) -> Vec<Query> {
             ..OrderFilter::default()
         }),
         Query::History(DocumentKey::new(Kind::Business, shop.business)),
+        Query::CartLog(SHOPPING),
         Query::Levels(LevelFilter {
             branch: shop.branch.id,
             below_available: None,
@@ -501,6 +541,8 @@ async fn check_reads(store: &MongoStore, database: &Database, shop: &Shop) {
         .await
         .expect("read");
     check_due(store, business).await;
+    let content = store.cart_content(business, SHOPPING).await;
+    assert_eq!(content.expect("read").tail.len(), 1 + MANY / 100);
     for seen in seen(database).await {
         let name = seen.comment().to_owned();
         seen.check(&name);
@@ -509,7 +551,12 @@ async fn check_reads(store: &MongoStore, database: &Database, shop: &Shop) {
 
 async fn check_due(store: &MongoStore, business: BusinessId) {
     let at = Timestamp::from_millis(NOW.as_millis() + 1);
-    for kind in [Kind::Checkout, Kind::Payment, Kind::PaymentEvent] {
+    for kind in [
+        Kind::Checkout,
+        Kind::Payment,
+        Kind::PaymentEvent,
+        Kind::Cart,
+    ] {
         for business in [None, Some(business)] {
             let due = store.due(business, kind, at, LIMIT).await.expect("read");
             assert_eq!(
@@ -571,6 +618,7 @@ async fn every_query_is_an_index_scan_on_many_documents() {
     assert_committed(store.commit(shop.order(&[0, 1], "template")).await);
     assert_committed(store.commit(shop.people()).await);
     assert_committed(store.commit(shop.selling(SOLD)).await);
+    assert_committed(store.commit(shop.shopping(SHOPPING)).await);
     let crowd = Crowd {
         database: &database,
         shop: &shop,

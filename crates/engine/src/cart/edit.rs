@@ -23,6 +23,10 @@ use abasto_store::verdict::{Rejection, Reply, Verdict};
 use serde::Serialize;
 
 use super::author::Taken;
+use super::edit_commit::{Draft, Outcome};
+use super::edit_step::{
+    Named, append, check_products, count, device_dots, fresh_steps, make, seen_price,
+};
 use super::held::Held;
 use super::operation::{EditStep, compile};
 use super::refusal::{self, CartRefusal};
@@ -62,33 +66,12 @@ pub struct Edited {
     pub replayed: bool,
 }
 
-/// Operations with their names.
-pub(super) struct Named {
-    dots: Vec<Dot>,
-    /// Numbers of this process, to be given back when they were not used.
-    taken: Option<Taken>,
-}
-
 /// What one decision came to.
 enum Decision {
     /// The unit to commit and what it changes in memory.
     Commit(Box<Draft>),
     /// All of it was done before.
     Repeated(Arc<Held>),
-}
-
-struct Draft {
-    unit: UnitOfWork,
-    edits: Vec<(CartAppend, Content)>,
-    held: Held,
-}
-
-/// What became of a draft.
-enum Outcome {
-    Done,
-    Replayed(Reply),
-    /// Something moved: decide again.
-    Again,
 }
 
 #[derive(Serialize)]
@@ -370,44 +353,6 @@ impl Engine {
             delta: Arc::clone(&append.delta),
         }
     }
-
-    async fn commit_edit(&self, cart: &Cart, draft: Draft) -> Result<Outcome, Error> {
-        let key = (cart.business, cart.id);
-        let folds = draft.unit.carts.folds.clone();
-        let verdict = self.store.commit(draft.unit).await;
-        if matches!(
-            verdict,
-            Err(StoreError::OutcomeUnknown | StoreError::Backend(_))
-        ) {
-            self.carts.forget(key);
-        }
-        match verdict? {
-            Verdict::Committed(_) => {
-                match folds.first() {
-                    Some(fold) => {
-                        let content = draft.held.content;
-                        self.take_fold(key, &fold.next, content, &fold.covers);
-                    }
-                    None => self.take_edits(key, &draft.edits),
-                }
-                Ok(Outcome::Done)
-            }
-            Verdict::Replayed(reply) => Ok(Outcome::Replayed(reply)),
-            Verdict::KeyReused => Err(Error::KeyReused),
-            Verdict::Rejected(Rejection::DotTaken(_)) => {
-                self.carts.forget(key);
-                Ok(Outcome::Again)
-            }
-            Verdict::Rejected(_) => Err(Error::defect("an edit of a cart was rejected")),
-            Verdict::Stale(head) => {
-                self.note_stale(cart.business, &head);
-                if matches!(head, HeadKey::CartState(_)) {
-                    self.carts.forget(key);
-                }
-                Ok(Outcome::Again)
-            }
-        }
-    }
 }
 
 fn replayed(reply: Reply) -> Result<Edited, Error> {
@@ -419,137 +364,4 @@ fn replayed(reply: Reply) -> Result<Edited, Error> {
         view: view.map_err(|error| Error::Internal(Box::new(error)))?,
         replayed: true,
     })
-}
-
-fn device_dots(cart: &Cart, text: &str, first: u64, command: &EditCart) -> Result<Named, Error> {
-    const UNKNOWN: InvalidValue =
-        InvalidValue::new("unknown-device", "a device that this cart leased");
-    const RANGE: InvalidValue =
-        InvalidValue::new("out-of-range", "a whole number from 1 to 2^53 - 1");
-    let rid = token::read_device(cart, text).ok_or_else(|| Error::fault("/device", UNKNOWN))?;
-    let first = Dot::new(rid, first).ok_or_else(|| Error::fault("/seq", RANGE))?;
-    let steps = (0_u64..).zip(&command.steps);
-    let dots: Option<Vec<Dot>> = steps.map(|(at, _)| first.later(at)).collect();
-    Ok(Named {
-        dots: dots.ok_or_else(|| Error::fault("/seq", RANGE))?,
-        taken: None,
-    })
-}
-
-/// The operations that are not done yet, by index.
-fn fresh_steps(
-    held: &Held,
-    steps: &[PatchStep],
-    dots: &[Dot],
-    sent: Option<Hlc>,
-) -> Result<Vec<usize>, Error> {
-    let mut fresh = Vec::with_capacity(steps.len());
-    for (at, (step, dot)) in steps.iter().zip(dots).enumerate() {
-        let content = &held.content;
-        match content.arrival(&step.operation, *dot, sent, &held.recent) {
-            Arrival::Fresh => fresh.push(at),
-            Arrival::Repeated => {}
-            Arrival::Reused => {
-                let sequence = dot.seq();
-                return Err(CartRefusal::DotReused { sequence }.into());
-            }
-        }
-    }
-    // The others follow the first one without a gap.
-    if let Some(&first) = fresh.first() {
-        held.content.admit(dots[first]).map_err(refusal::of_dot)?;
-    }
-    Ok(fresh)
-}
-
-/// The changes of the fresh operations, each built on the ones before it.
-fn make(
-    held: &Held,
-    steps: &[PatchStep],
-    fresh: &[usize],
-    dots: &[Dot],
-    hlc: Hlc,
-    shelf: &Shelf,
-) -> Result<Vec<(usize, Content)>, Error> {
-    let cap = |line: &abasto_cart::LineKey| shelf.cap(line);
-    let mut state = std::borrow::Cow::Borrowed(&held.content);
-    let mut made = Vec::with_capacity(fresh.len());
-    for &at in fresh {
-        let stamp = Stamp { dot: dots[at], hlc };
-        let step = std::slice::from_ref(&steps[at]);
-        let change = state
-            .patch(step, stamp, &cap)
-            .map_err(|failed| refusal::of_operation(at, failed.error))?;
-        if made.len() + 1 < fresh.len() {
-            state.to_mut().join(&change);
-        }
-        made.push((at, change));
-    }
-    Ok(made)
-}
-
-fn append(
-    cart: &Cart,
-    step: &PatchStep,
-    dot: Dot,
-    change: &Content,
-    sent: Option<Hlc>,
-    now: Timestamp,
-) -> CartAppend {
-    CartAppend {
-        business: cart.business,
-        dot: DotKey {
-            cart: cart.id,
-            rid: dot.rid().bits(),
-            sequence: dot.seq(),
-        },
-        fingerprint: step.operation.fingerprint(sent),
-        delta: change.encode().into(),
-        price: None,
-        at: now,
-    }
-}
-
-/// What a product costs at the moment at which units of it are put in.
-fn seen_price(shelf: &Shelf, step: &PatchStep, now: Timestamp) -> Option<SeenPrice> {
-    use abasto_cart::Operation as O;
-    let line = match &step.operation {
-        O::AddItem { line, .. }
-        | O::SetQuantity {
-            line,
-            quantity: Some(_),
-        }
-        | O::Increment { line, .. } => line,
-        _ => return None,
-    };
-    let product: &Product = shelf.product(line)?;
-    Some(SeenPrice {
-        product: product.id,
-        at: now,
-        price: product.sale_price,
-    })
-}
-
-/// Only products of the business can be put in; what is not sold now is no reason to refuse.
-fn check_products(shelf: &Shelf, steps: &[EditStep]) -> Result<(), Error> {
-    let known: BTreeMap<ProductId, ()> = shelf.ids().map(|id| (id, ())).collect();
-    let all_known = steps.iter().all(|step| match &step.operation {
-        super::EditOperation::AddItem { product_id, .. } => known.contains_key(product_id),
-        _ => true,
-    });
-    if all_known {
-        Ok(())
-    } else {
-        Err(Error::NotFound)
-    }
-}
-
-fn count(cart: &Cart, step: &EditStep) {
-    let mode = match cart.mode {
-        CartMode::Crdt => "crdt",
-        CartMode::Occ => "occ",
-        CartMode::Events => "events",
-    };
-    let labels = [("mode", mode), ("op", step.operation.name())];
-    metrics::counter!("abasto_cart_operations_total", &labels).increment(1);
 }

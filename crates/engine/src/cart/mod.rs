@@ -32,6 +32,8 @@ use crate::record::typed;
 mod author;
 mod cleanup;
 mod edit;
+mod edit_commit;
+mod edit_step;
 mod fold;
 mod held;
 mod merge;

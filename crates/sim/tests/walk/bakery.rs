@@ -11,12 +11,16 @@ use abasto_domain::stock::AdjustmentReason;
 use abasto_domain::time::Timestamp;
 use abasto_engine::branch::NewBranch;
 use abasto_engine::business::OpenBusiness;
+use abasto_engine::clock::Clock;
 use abasto_engine::coupon::NewCoupon;
 use abasto_engine::customer::NewCustomer;
 use abasto_engine::product::NewProduct;
 use abasto_engine::stock::{Adjustment, MoveStock};
 use abasto_engine::{Context, Engine};
 use abasto_store::Store;
+
+/// 2026-11-30T12:00:00Z: every walk begins here.
+pub(crate) const START: Timestamp = Timestamp::from_millis(1_796_040_000_000);
 
 pub(crate) struct Bakery {
     pub(crate) engine: Engine,
@@ -29,7 +33,9 @@ pub(crate) struct Bakery {
 
 impl Bakery {
     pub(crate) async fn open(store: Arc<dyn Store>) -> Self {
-        let engine = Engine::new(store).unwrap();
+        let engine = Engine::new(store)
+            .unwrap()
+            .with_clock(Clock::standing(START));
         let command = OpenBusiness {
             name: "Panadería".into(),
             currency: Currency::parse("COP").unwrap(),

@@ -14,6 +14,7 @@ use abasto_domain::quantity::Quantity;
 use abasto_domain::stock::AdjustmentReason;
 use abasto_domain::time::Timestamp;
 use abasto_engine::checkout::OpenCheckout;
+use abasto_engine::clock::Clock;
 use abasto_engine::order::{BuyerChoice, PlaceOrder};
 use abasto_engine::order_action::{OrderStep, StepOrder};
 use abasto_engine::order_checkout::OrderCheckout;
@@ -24,10 +25,9 @@ use abasto_engine::{Engine, Error};
 use abasto_sim::dice::Dice;
 use abasto_store::Store;
 
-use crate::bakery::Bakery;
+use crate::bakery::{Bakery, START};
 
-/// Seven minutes: no hold (ten) and no unpaid order (thirty) ends near a multiple of it, so the
-/// time that the walk itself takes decides nothing.
+/// How far the clock moves at once: less than a hold (ten minutes) and an unpaid order (thirty).
 const STRIDE_MS: i64 = 420_000;
 /// Things older than this many are left alone.
 const RECENT: usize = 12;
@@ -74,12 +74,14 @@ impl<'a> Walker<'a> {
 
     /// Goes on over another store with the same content.
     pub(crate) fn work_on(&mut self, store: Arc<dyn Store>) {
-        self.engine = Engine::new(store).unwrap();
-        self.engine.clock().advance(self.advanced_ms);
+        let clock = Clock::standing(START);
+        clock.advance(self.advanced_ms);
+        self.engine = Engine::new(store).unwrap().with_clock(clock);
     }
 
-    /// Does one thing.
+    /// Does one thing, a moment after the one before.
     pub(crate) async fn step(&mut self, number: u64) -> String {
+        self.move_clock(1);
         let key = if self.dice.chance(50) {
             // A key that was used a little earlier, by whatever.
             format!("k{}", number.saturating_sub(self.dice.roll(20)))
@@ -366,9 +368,13 @@ impl<'a> Walker<'a> {
     }
 
     fn advance(&mut self) -> String {
-        self.advanced_ms += STRIDE_MS;
-        self.engine.clock().advance(STRIDE_MS);
+        self.move_clock(STRIDE_MS);
         "advance".into()
+    }
+
+    fn move_clock(&mut self, by_ms: i64) {
+        self.advanced_ms += by_ms;
+        self.engine.clock().advance(by_ms);
     }
 
     async fn expire(&mut self) -> String {

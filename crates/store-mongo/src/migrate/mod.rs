@@ -6,6 +6,7 @@
 
 pub(crate) mod index;
 mod page;
+mod schema_part;
 mod step;
 pub(crate) mod validator;
 mod violation;

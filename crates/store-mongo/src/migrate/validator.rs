@@ -18,7 +18,10 @@ use abasto_store::record::Kind;
 use abasto_store::tally::TallyKind;
 use mongodb::bson::{Bson, Decimal128, Document, doc};
 
-use crate::document::name::Named;
+use super::schema_part::{
+    appended, bound, closed, date, decimal, flag, id, ids_or_null, money, one_of, opt_date, opt_id,
+    opt_text, owned, pairs, sale, seen_price, text, version, versioned, whole,
+};
 
 /// The validator of a collection.
 pub(crate) fn of(collection: Collection) -> Document {
@@ -84,124 +87,6 @@ pub(crate) fn of(collection: Collection) -> Document {
         Collection::Operations => operations(),
     };
     doc! { "$jsonSchema": closed(properties) }
-}
-
-/// A document with exactly these fields, all of them required.
-fn closed(properties: Document) -> Document {
-    let required: Vec<Bson> = properties
-        .keys()
-        .map(|key| Bson::from(key.as_str()))
-        .collect();
-    doc! {
-        "bsonType": "object",
-        "required": required,
-        "additionalProperties": false,
-        "properties": properties,
-    }
-}
-
-fn with(mut properties: Document, more: Document) -> Document {
-    properties.extend(more);
-    properties
-}
-
-fn id() -> Document {
-    doc! { "bsonType": "objectId" }
-}
-
-fn opt_id() -> Document {
-    doc! { "bsonType": ["objectId", "null"] }
-}
-
-fn text() -> Document {
-    doc! { "bsonType": "string", "minLength": 1 }
-}
-
-fn opt_text() -> Document {
-    doc! { "bsonType": ["string", "null"], "minLength": 1 }
-}
-
-fn date() -> Document {
-    doc! { "bsonType": "date" }
-}
-
-fn opt_date() -> Document {
-    doc! { "bsonType": ["date", "null"] }
-}
-
-fn flag() -> Document {
-    doc! { "bsonType": "bool" }
-}
-
-fn whole(least: i64, most: i64) -> Document {
-    doc! { "bsonType": "long", "minimum": least, "maximum": most }
-}
-
-fn one_of<T: Named>() -> Document {
-    doc! { "bsonType": "string", "enum": T::names() }
-}
-
-/// An amount: from zero to the largest in the currency with no decimals.
-fn money() -> Document {
-    doc! { "bsonType": "decimal", "minimum": decimal(0), "maximum": decimal(AMOUNT_MINOR_MAX) }
-}
-
-fn decimal(value: i64) -> Bson {
-    let parsed = value.to_string().parse::<Decimal128>();
-    parsed.map_or(Bson::Int64(value), Bson::Decimal128)
-}
-
-fn ids_or_null() -> Document {
-    doc! {
-        "bsonType": ["array", "null"],
-        "maxItems": bound(BRANCH_LIST_MAX),
-        "uniqueItems": true,
-        "items": id(),
-    }
-}
-
-fn pairs(most: usize) -> Document {
-    let pair = closed(doc! { "name": { "bsonType": "string" }, "value": { "bsonType": "string" } });
-    doc! { "bsonType": "array", "maxItems": bound(most), "items": pair }
-}
-
-fn bound(most: usize) -> i64 {
-    i64::try_from(most).unwrap_or(i64::MAX)
-}
-
-fn version() -> Document {
-    whole(1, i64::MAX)
-}
-
-/// What every versioned document begins and ends with.
-fn versioned(properties: Document) -> Document {
-    let tail = doc! {
-        "version": version(),
-        "createdAt": date(),
-        "updatedAt": date(),
-        "schemaVersion": version(),
-    };
-    with(with(doc! { "_id": id() }, properties), tail)
-}
-
-/// The same, within a business.
-fn owned(properties: Document) -> Document {
-    versioned(with(doc! { "businessId": id() }, properties))
-}
-
-/// What every record that is not versioned begins and ends with.
-fn appended(properties: Document) -> Document {
-    let head = doc! { "_id": id(), "businessId": id() };
-    with(with(head, properties), doc! { "schemaVersion": version() })
-}
-
-/// The fields that indexes need beside a record in its stored form.
-fn sale(fields: Document) -> Document {
-    owned(with(fields, doc! { "record": { "bsonType": "object" } }))
-}
-
-fn seen_price() -> Document {
-    closed(doc! { "productId": id(), "seenAt": date(), "minor": whole(0, AMOUNT_MINOR_MAX) })
 }
 
 fn businesses() -> Document {

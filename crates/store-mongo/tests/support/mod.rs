@@ -35,6 +35,7 @@ use abasto_store::{Store, StoreError};
 use abasto_store_mongo::MongoStore;
 use abasto_testbed::mongo_cluster;
 
+mod cart;
 pub(crate) mod load;
 mod sale;
 

@@ -4,25 +4,21 @@
 //! under its dots and conflicts with nothing; in `occ` it replaces the state under its version and
 //! the *operation* is tried again on the newest one. In all three a repetition is recognised.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use abasto_cart::Hlc;
 use abasto_cart::limit::{MAX_DEVICE_CLOCK_AHEAD_MS, MAX_PATCH_OPERATIONS};
-use abasto_cart::{Arrival, Cart as Content, Dot, Hlc, PatchStep, Stamp};
 use abasto_domain::business::CartMode;
 use abasto_domain::cart::Cart;
-use abasto_domain::fault::InvalidValue;
-use abasto_domain::id::{CartId, ProductId};
-use abasto_domain::product::Product;
+use abasto_domain::id::CartId;
 use abasto_domain::time::Timestamp;
-use abasto_store::StoreError;
-use abasto_store::cart::{CartAppend, CartEdit, CartLogEntry, DotKey, Fold, SeenPrice};
-use abasto_store::record::{Document, HeadKey};
-use abasto_store::unit::{Answer, Guard, OperationDraft, UnitOfWork};
-use abasto_store::verdict::{Rejection, Reply, Verdict};
+use abasto_store::cart::{CartAppend, CartEdit, CartLogEntry, Fold};
+use abasto_store::record::Document;
+use abasto_store::unit::{Answer, Guard, OperationDraft};
+use abasto_store::verdict::Reply;
 use serde::Serialize;
 
-use super::author::Taken;
+use super::CartCaller;
 use super::edit_commit::{Draft, Outcome};
 use super::edit_step::{
     Named, append, check_products, count, device_dots, fresh_steps, make, seen_price,
@@ -30,8 +26,7 @@ use super::edit_step::{
 use super::held::Held;
 use super::operation::{EditStep, compile};
 use super::refusal::{self, CartRefusal};
-use super::view::{CartView, Shelf};
-use super::{CartCaller, token};
+use super::view::CartView;
 use crate::Engine;
 use crate::cache::Freshness;
 use crate::error::Error;

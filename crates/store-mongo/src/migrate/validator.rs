@@ -6,17 +6,14 @@
 use abasto_domain::access::Role;
 use abasto_domain::business::CartMode;
 use abasto_domain::coupon::Redemption;
-use abasto_domain::limits::{
-    AMOUNT_MINOR_MAX, ATTRIBUTES_MAX, BRANCH_LIST_MAX, COUPONS_PER_ORDER_MAX, ORDER_LINES_MAX,
-    QUANTITY_MAX,
-};
+use abasto_domain::limits::{ATTRIBUTES_MAX, COUPONS_PER_ORDER_MAX, ORDER_LINES_MAX, QUANTITY_MAX};
 use abasto_domain::order::{FulfilmentKind, PaymentMethod};
 use abasto_domain::order_state::{PaymentStatus, Status};
 use abasto_domain::stock::{MovementKind, UNITS_MAX};
 use abasto_store::index::Collection;
 use abasto_store::record::Kind;
 use abasto_store::tally::TallyKind;
-use mongodb::bson::{Bson, Decimal128, Document, doc};
+use mongodb::bson::{Document, doc};
 
 use super::schema_part::{
     appended, bound, closed, date, decimal, flag, id, ids_or_null, money, one_of, opt_date, opt_id,

@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::dot::Dot;
 use crate::entry::Entry;
 use crate::line_key::LineKey;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
@@ -188,13 +189,16 @@ impl Cart {
 
     /// The live entries that belong to a line, ascending by line and dot.
     pub(crate) fn by_line(&self) -> Vec<LineEntry<'_>> {
-        let of_lines = self
-            .entries
-            .iter()
-            .filter_map(|(dot, entry)| Some((entry.line()?, *dot, entry)));
-        let mut by_line: Vec<LineEntry<'_>> = Vec::with_capacity(self.entries.len());
-        by_line.extend(of_lines);
-        by_line.sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
+        // There are many entries and few lines, and the entries come by dot: putting each behind
+        // those of its line compares fewer keys than sorting them all.
+        let mut lines: BTreeMap<&LineKey, Vec<LineEntry<'_>>> = BTreeMap::new();
+        for (dot, entry) in &self.entries {
+            if let Some(line) = entry.line() {
+                lines.entry(line).or_default().push((line, *dot, entry));
+            }
+        }
+        let mut by_line = Vec::with_capacity(self.entries.len());
+        by_line.extend(lines.into_values().flatten());
         by_line
     }
 }

@@ -4,7 +4,7 @@
 //! and the catalogue each time, so no order of merging can price a unit that the rules do not.
 //! Reading writes nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use abasto_cart::{
@@ -172,12 +172,12 @@ impl Engine {
             | abasto_cart::Operation::SetQuantity { line, .. } => Some(line),
             _ => None,
         });
+        // Many entries are of few lines.
+        let lines: BTreeSet<&LineKey> = lines.chain(coming).collect();
         let ids = lines
-            .chain(coming)
+            .into_iter()
             .filter_map(|line| ProductId::parse(line.product()).ok());
-        let mut ids: Vec<ProductId> = ids.collect();
-        ids.sort_unstable();
-        ids.dedup();
+        let ids: BTreeSet<ProductId> = ids.collect();
         let keys: Vec<DocumentKey> = ids
             .iter()
             .map(|id| DocumentKey::new(Kind::Product, *id))

@@ -154,9 +154,9 @@ const CHOICE: &str = "
 | A rule must never be broken, not even for a second | none of the three: it belongs in the checkout |
 
 `crdt` and `events` store an edit under its own name and therefore conflict with nothing: those who
-wait together are committed together, and more clients make larger groups, not longer queues. `occ`
-replaces the cart under its version, so that on one busy cart all but one of those who meet must
-decide again. A lock has one holder at a time, and everyone else waits for its whole round of
-messages; that is what the rows with many clients on one cart show. On many carts nobody waits for
-anybody, and what is left is the cost of a commit.
+wait together are committed together; what is left is the work of an edit itself, which grows with
+the entries of the cart. `occ` replaces the cart under its version, so that on one busy cart all but
+one of those who meet must decide again. A lock has one holder at a time, and everyone else waits
+for its whole round of messages: the Redis lock by chance, so that some wait very long, the row lock
+in a queue. On many carts nobody waits for anybody, and what is left is the cost of a commit.
 ";

@@ -1,5 +1,5 @@
 //! Black-box tests on the real binary: processes, signals, files, HTTP. Nothing of ours is linked
-//! in but the client.
+//! in but the client and the signature of the sandbox.
 
 #![expect(
     clippy::expect_used,
@@ -14,6 +14,7 @@ mod disk_full;
 mod drain;
 mod harness;
 mod metrics;
+mod payment;
 mod process;
 mod replay;
 mod slow;

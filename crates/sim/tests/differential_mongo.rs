@@ -40,11 +40,11 @@ fn drop_database(name: &str) {
     dropped.expect("dropped");
 }
 
-/// How many runs each test plays: `ABASTO_SEEDS` for all tests together, or the usual ones.
+/// How many runs each test plays: `TESTBED_SEEDS` for all tests together, or the usual ones.
 fn seeds() -> u64 {
     #[expect(clippy::disallowed_methods, reason = "a test asks how long it may run")]
-    let wanted = std::env::var("ABASTO_SEEDS").ok();
-    let wanted = wanted.map(|text| text.parse::<u64>().expect("ABASTO_SEEDS is a number"));
+    let wanted = std::env::var("TESTBED_SEEDS").ok();
+    let wanted = wanted.map(|text| text.parse::<u64>().expect("TESTBED_SEEDS is a number"));
     wanted.unwrap_or(SEEDS).div_ceil(TESTS)
 }
 

@@ -8,7 +8,7 @@ mod http;
 mod process;
 mod shop;
 
-pub(crate) use http::Http;
+pub(crate) use http::{Http, Reply};
 pub(crate) use process::{PLATFORM_KEY, Ran, Server, Setup, abasto, run};
 pub(crate) use shop::Shop;
 

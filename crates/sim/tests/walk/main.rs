@@ -2,7 +2,7 @@
 //! with a clock that moves. The embedded store and the model take the same walk and answer the
 //! same; over a store that fails, everything that must always hold still does at the end.
 //!
-//! `ABASTO_WALK` sets the number of commands, `ABASTO_WALK_SEED` the seed; a failure names both.
+//! `TESTBED_WALK` sets the number of commands, `TESTBED_WALK_SEED` the seed; a failure names both.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -60,8 +60,8 @@ async fn walk(store: Arc<dyn Store>, commands: u64, seed: u64) -> (Bakery, Vec<S
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_embedded_store_walks_as_the_model_does() {
-    let commands = wanted("ABASTO_WALK").unwrap_or(COMMANDS);
-    let seed = wanted("ABASTO_WALK_SEED").unwrap_or(SEED);
+    let commands = wanted("TESTBED_WALK").unwrap_or(COMMANDS);
+    let seed = wanted("TESTBED_WALK_SEED").unwrap_or(SEED);
     let folder = tempfile::tempdir().unwrap();
     let sqlite = SqliteStore::open(Options::new(folder.path().join("abasto.db"))).unwrap();
     let sqlite: Arc<dyn Store> = Arc::new(sqlite);
@@ -83,8 +83,8 @@ async fn the_embedded_store_walks_as_the_model_does() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn faults_on_the_way_leave_nothing_wrong() {
-    let commands = wanted("ABASTO_WALK").unwrap_or(COMMANDS);
-    let seed = wanted("ABASTO_WALK_SEED").unwrap_or(SEED);
+    let commands = wanted("TESTBED_WALK").unwrap_or(COMMANDS);
+    let seed = wanted("TESTBED_WALK_SEED").unwrap_or(SEED);
     let model: Arc<dyn Store> = Arc::new(ModelStore::new());
     let bakery = Bakery::open(Arc::clone(&model)).await;
     let faulty = FaultyStore::new(Arc::clone(&model), Plan::seeded(seed, RATES));

@@ -121,12 +121,14 @@ fn column(name: &str) -> Result<Column, InvalidValue> {
             attribute => Ok(Column::Attribute(attribute.to_owned())),
         };
     }
-    let plain = plain(name);
-    let known = FIELDS.iter().chain(&FOREIGN);
-    match name {
-        "" => Err(NAMELESS),
-        _ if known.into_iter().any(|known| self::plain(known) == plain) => Err(UNKNOWN),
-        name => Ok(Column::Attribute(name.to_owned())),
+    let meant = plain(name);
+    let mut taken = FIELDS.iter().chain(&FOREIGN);
+    if name.is_empty() {
+        Err(NAMELESS)
+    } else if taken.any(|taken| plain(taken) == meant) {
+        Err(UNKNOWN)
+    } else {
+        Ok(Column::Attribute(name.to_owned()))
     }
 }
 

@@ -24,17 +24,14 @@ const DRAIN_BYTES_MAX: usize = 8 << 20;
 const DRAIN_MAX: Duration = Duration::from_secs(5);
 
 /// A body that goes back to its owner when its reader lets go of it.
-struct Lent {
-    body: Option<BodyDataStream>,
-    back: Option<oneshot::Sender<BodyDataStream>>,
-}
+struct Lent(Option<(BodyDataStream, oneshot::Sender<BodyDataStream>)>);
 
 impl Stream for Lent {
     type Item = Result<Bytes, axum::Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        match &mut self.body {
-            Some(body) => body.poll_next_unpin(context),
+        match &mut self.0 {
+            Some((body, _)) => body.poll_next_unpin(context),
             None => Poll::Ready(None),
         }
     }
@@ -42,7 +39,7 @@ impl Stream for Lent {
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        if let (Some(back), Some(body)) = (self.back.take(), self.body.take()) {
+        if let Some((body, back)) = self.0.take() {
             // Its owner may be gone with the connection.
             let _ = back.send(body);
         }
@@ -63,12 +60,8 @@ pub(crate) fn lend(request: Request) -> (Request, Leftover) {
         return (request, Leftover(None));
     }
     let (back, leftover) = oneshot::channel();
-    let request = request.map(|body| {
-        Body::from_stream(Lent {
-            body: Some(body.into_data_stream()),
-            back: Some(back),
-        })
-    });
+    let request =
+        request.map(|body| Body::from_stream(Lent(Some((body.into_data_stream(), back)))));
     (request, Leftover(Some(leftover)))
 }
 

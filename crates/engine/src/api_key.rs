@@ -14,7 +14,7 @@ use abasto_domain::id::{ApiKeyId, BusinessId};
 use abasto_domain::stamp::Stamp;
 use abasto_domain::time::Timestamp;
 use abasto_store::query::{Page, Query};
-use abasto_store::record::Document;
+use abasto_store::record::{DocumentKey, Kind};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use moka::sync::Cache;
@@ -168,7 +168,7 @@ impl Engine {
                 let mut next = ApiKey::clone(&base);
                 let mut guards = Vec::new();
                 if is_owner_key(&base) {
-                    let key = Document::from(Arc::clone(&base)).key();
+                    let key = DocumentKey::new(Kind::ApiKey, id);
                     guards.push(engine.another_owner(context.business(), key).await?);
                 }
                 if next.revoked_at.is_none() {

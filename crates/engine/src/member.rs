@@ -8,7 +8,7 @@ use abasto_domain::credential::{Grant, Member};
 use abasto_domain::id::{BranchId, BusinessId, CustomerId, MemberId};
 use abasto_domain::stamp::Stamp;
 use abasto_store::query::{Page, Query};
-use abasto_store::record::Document;
+use abasto_store::record::{DocumentKey, Kind};
 use moka::sync::Cache;
 
 use crate::Engine;
@@ -180,7 +180,7 @@ impl Engine {
                     engine.check_grant(&context, &grant).await?;
                     let mut guards = Vec::new();
                     if is_owner_member(&base) && !is_owner_member(&next) {
-                        let key = Document::from(Arc::clone(&base)).key();
+                        let key = DocumentKey::new(Kind::Member, base.id);
                         guards.push(engine.another_owner(context.business(), key).await?);
                     }
                     if next != *base {

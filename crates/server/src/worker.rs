@@ -21,33 +21,31 @@ const CALLS_MAX: u32 = 16;
 
 /// Runs the workers until the process ends.
 pub(crate) fn start(engine: &Engine, gateway: Gateway) {
-    let expiring = engine.clone();
-    tokio::spawn(async move {
-        loop {
-            rest("expiry", expiring.expire_due().await).await;
-        }
+    keep_at(engine, "expiry", |engine| async move {
+        engine.expire_due().await
     });
-    let parked = engine.clone();
-    tokio::spawn(async move {
-        loop {
-            rest(
-                "parked payment messages",
-                parked.retry_parked_events().await,
-            )
-            .await;
-        }
+    keep_at(engine, "parked payment messages", |engine| async move {
+        engine.retry_parked_events().await
     });
-    let tidying = engine.clone();
-    tokio::spawn(async move {
-        loop {
-            let cleaned = tidying.clean_up_carts(CARTS_MAX).await;
-            rest("cart clean-up", cleaned.map(|done| done.looked_at)).await;
-        }
+    keep_at(engine, "cart clean-up", |engine| async move {
+        let cleaned = engine.clean_up_carts(CARTS_MAX).await;
+        cleaned.map(|done| done.looked_at)
     });
-    let calling = engine.clone();
+    keep_at(engine, "payment calls", move |engine| {
+        let gateway = gateway.clone();
+        async move { call(&engine, &gateway).await }
+    });
+}
+
+/// Looks again and again, in a task of its own.
+fn keep_at<F>(engine: &Engine, worker: &'static str, look: impl Fn(Engine) -> F + Send + 'static)
+where
+    F: Future<Output = Result<usize, Error>> + Send + 'static,
+{
+    let engine = engine.clone();
     tokio::spawn(async move {
         loop {
-            rest("payment calls", call(&calling, &gateway).await).await;
+            rest(worker, look(engine.clone()).await).await;
         }
     });
 }

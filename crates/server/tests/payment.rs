@@ -1,12 +1,10 @@
 //! From cart to paid order over the real wire: the sandbox's messages, signed as a provider signs.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use abasto_relay::signature::sign_standard;
 use hyper::Method;
 use serde_json::{Value, json};
 
-use super::harness::{Http, Reply, Server, Setup, Shop, run};
+use super::harness::{Http, Reply, Server, Setup, Shop, from_now, run, text};
 
 /// `whsec_` and the base64 of 32 bytes.
 const SECRET: &str = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
@@ -15,19 +13,6 @@ const OTHER: &str = "whsec_eDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
 fn open() -> Server {
     let setup = Setup::new().variable("ABASTO_SANDBOX_WEBHOOK_SECRET", SECRET);
     setup.start()
-}
-
-fn now_s() -> i64 {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a provider has a clock of its own"
-    )]
-    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    i64::try_from(elapsed.as_secs()).unwrap()
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().expect("a text").to_owned()
 }
 
 /// A message of the sandbox to one business.
@@ -50,7 +35,7 @@ impl Message {
         Self {
             business: business.to_owned(),
             id,
-            sent_s: now_s(),
+            sent_s: from_now(0),
             body: body.to_string(),
         }
     }
@@ -162,7 +147,7 @@ async fn only_a_message_that_is_signed_now_for_this_business_pays() {
     let (id, payment) = shop_for_one(&mut http, &shop, 0).await.unwrap();
     let good = Message::captured(&business, &payment);
     let old = Message {
-        sent_s: now_s() - 360,
+        sent_s: from_now(-360),
         ..good.clone()
     };
     let altered = Message {

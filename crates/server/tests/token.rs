@@ -1,7 +1,7 @@
 //! Tokens (JWT) on the real binary: who signed, with what, when, and keys that change.
 
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use aws_lc_rs::encoding::{AsDer, PublicKeyX509Der};
 use aws_lc_rs::hmac;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use super::harness::{Server, Setup, Shop};
+use super::harness::{Server, Setup, Shop, from_now};
 
 /// Who signs.
 enum Signer {
@@ -108,15 +108,6 @@ impl Signer {
             Self::Shared(_) | Self::Nobody => panic!("nothing public"),
         }
     }
-}
-
-fn from_now(seconds: i64) -> i64 {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a token is about the time of day"
-    )]
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    i64::try_from(now.as_secs()).unwrap() + seconds
 }
 
 fn claims() -> Value {

@@ -117,17 +117,15 @@ async fn measure(arguments: &Arguments) -> Result<Vec<Row>> {
     say(document::HEAD);
     for contender in Contender::ALL.into_iter().filter(chosen) {
         match contender {
-            Contender::Redis | Contender::Postgres => {
+            Contender::Redis => {
                 let folder = Folder::new()?;
-                let (daemon, url) = match contender {
-                    Contender::Redis => redis::start(&folder)?,
-                    _ => postgres::start(&folder).await?,
-                };
-                let server = Daemon::lock_server(&url)?;
-                let target = Target::lock(server.endpoint()?);
-                loads(arguments, contender, &target, &mut rows).await?;
-                server.end()?;
-                daemon.end()?;
+                let started = redis::start(&folder)?;
+                behind_lock(arguments, contender, started, &mut rows).await?;
+            }
+            Contender::Postgres => {
+                let folder = Folder::new()?;
+                let started = postgres::start(&folder).await?;
+                behind_lock(arguments, contender, started, &mut rows).await?;
             }
             Contender::Crdt | Contender::Events | Contender::Occ => {
                 let binary = arguments.binary.as_deref();
@@ -139,6 +137,20 @@ async fn measure(arguments: &Arguments) -> Result<Vec<Row>> {
         }
     }
     Ok(rows)
+}
+
+/// The loads on carts behind a lock that was started, which ends with them.
+async fn behind_lock(
+    arguments: &Arguments,
+    contender: Contender,
+    (daemon, url): (Daemon, String),
+    rows: &mut Vec<Row>,
+) -> Result<()> {
+    let server = Daemon::lock_server(&url)?;
+    let target = Target::lock(server.endpoint()?);
+    loads(arguments, contender, &target, rows).await?;
+    server.end()?;
+    daemon.end()
 }
 
 async fn loads(

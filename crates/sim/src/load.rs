@@ -3,6 +3,8 @@
 //! Owns the course of a measurement. It shares the machine with the server that it measures, so it
 //! runs on one thread and sends requests that are made with as little work as possible.
 
+pub(crate) mod business;
+pub(crate) mod latency;
 mod report;
 mod run;
 pub(crate) mod server;

@@ -3,13 +3,10 @@
 //! Owns the way from operations to appends. Must not read or write: `edit.rs` hands in what is
 //! held.
 
-use std::collections::BTreeMap;
-
 use abasto_cart::{Arrival, Cart as Content, Dot, Hlc, PatchStep, Stamp};
 use abasto_domain::business::CartMode;
 use abasto_domain::cart::Cart;
 use abasto_domain::fault::InvalidValue;
-use abasto_domain::id::ProductId;
 use abasto_domain::product::Product;
 use abasto_domain::time::Timestamp;
 use abasto_store::cart::{CartAppend, DotKey, SeenPrice};
@@ -146,9 +143,8 @@ pub(super) fn seen_price(shelf: &Shelf, step: &PatchStep, now: Timestamp) -> Opt
 
 /// Only products of the business can be put in; what is not sold now is no reason to refuse.
 pub(super) fn check_products(shelf: &Shelf, steps: &[EditStep]) -> Result<(), Error> {
-    let known: BTreeMap<ProductId, ()> = shelf.ids().map(|id| (id, ())).collect();
     let all_known = steps.iter().all(|step| match &step.operation {
-        super::EditOperation::AddItem { product_id, .. } => known.contains_key(product_id),
+        super::EditOperation::AddItem { product_id, .. } => shelf.knows(*product_id),
         _ => true,
     });
     if all_known {

@@ -138,8 +138,9 @@ impl Shelf {
         self.products.get(&id).map(Arc::as_ref)
     }
 
-    pub(super) fn ids(&self) -> impl Iterator<Item = ProductId> + '_ {
-        self.products.keys().copied()
+    /// Whether the business has the product, sold now or not.
+    pub(super) fn knows(&self, product: ProductId) -> bool {
+        self.products.contains_key(&product)
     }
 
     /// How many units of a line a cart may show.

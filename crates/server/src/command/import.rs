@@ -208,10 +208,9 @@ async fn send(client: &mut Client, batch: &Batch, summary: &mut Summary) -> Resu
 }
 
 impl Summary {
-    fn add(&mut self, before: u64, result: RowResult) {
+    fn add(&mut self, before: u64, mut result: RowResult) {
         self.rows += 1;
-        self.attribute_columns
-            .extend(result.attribute_columns.iter().cloned());
+        self.attribute_columns.append(&mut result.attribute_columns);
         match result.status.as_str() {
             "created" => self.created += 1,
             "updated" => self.updated += 1,

@@ -10,12 +10,24 @@ mod shop;
 
 pub(crate) use http::{Http, Reply};
 pub(crate) use process::{PLATFORM_KEY, Ran, Server, Setup, abasto, run};
-pub(crate) use shop::Shop;
+pub(crate) use shop::{Shop, text};
 
 use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A file of the small extract of real data.
 pub(crate) fn testdata(name: &str) -> PathBuf {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/retail");
     PathBuf::from(root).join(name)
+}
+
+/// So many seconds from now, or before it, in seconds since 1970: for what others date by their
+/// own clocks.
+pub(crate) fn from_now(seconds: i64) -> i64 {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "tokens and messages are about the time of day"
+    )]
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    i64::try_from(now.as_secs()).unwrap() + seconds
 }

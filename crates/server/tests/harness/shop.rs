@@ -88,6 +88,6 @@ impl Shop {
 
 /// A text that must be there.
 #[track_caller]
-fn text(value: &Value) -> String {
+pub(crate) fn text(value: &Value) -> String {
     value.as_str().expect("a text").to_owned()
 }

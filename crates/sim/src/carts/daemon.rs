@@ -7,11 +7,15 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use abasto_client::Endpoint;
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, getuid, kill_process};
 use tempfile::TempDir;
+
+/// How long a server of ours has to come up.
+pub(super) const START: Duration = Duration::from_secs(20);
 
 /// A folder, and who owns it: PostgreSQL refuses to run as root.
 #[derive(Debug)]

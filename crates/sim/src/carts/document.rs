@@ -10,18 +10,6 @@ use super::run::{Row, Spread};
 pub(super) const HEAD: &str = "what                 carts  clients      ops/s     p50 ms     \
 p99 ms     max ms   lost  refused";
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "latencies of a run are far below 2^52"
-)]
-fn ms(micros: u64) -> f64 {
-    micros as f64 / 1000.0
-}
-
-fn p99(row: &Row) -> f64 {
-    ms(row.latency_us.value_at_quantile(0.99))
-}
-
 /// A row on the terminal.
 pub(super) fn line(row: &Row) -> String {
     format!(
@@ -30,9 +18,9 @@ pub(super) fn line(row: &Row) -> String {
         row.load.spread.carts(),
         row.load.clients,
         row.per_s,
-        ms(row.latency_us.value_at_quantile(0.5)),
-        p99(row),
-        ms(row.latency_us.max()),
+        row.latencies.ms_at(0.5),
+        row.latencies.ms_at(0.99),
+        row.latencies.max_ms(),
         row.lost,
         row.refused,
     )
@@ -77,8 +65,8 @@ fn table<'a>(text: &mut String, title: &str, rows: impl Iterator<Item = &'a Row>
             row.load.spread.carts(),
             row.load.clients,
             row.per_s,
-            ms(row.latency_us.value_at_quantile(0.5)),
-            p99(row),
+            row.latencies.ms_at(0.5),
+            row.latencies.ms_at(0.99),
             row.lost,
             row.refused,
         );
@@ -106,7 +94,7 @@ fn beside(text: &mut String, rows: &[Row]) {
                 text,
                 "- {name}: its p99 is {:.1} times that of `crdt`; `crdt` does {:.1} times its \
                  edits a second.",
-                p99(lock) / p99(ours),
+                lock.latencies.ms_at(0.99) / ours.latencies.ms_at(0.99),
                 ours.per_s / lock.per_s,
             );
         }

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::postgres::PostgresCarts;
-use super::redis::{RedisCarts, Step};
+use super::redis::RedisCarts;
 
 /// Where the lock is.
 #[derive(Debug, Args)]
@@ -35,8 +35,8 @@ pub(super) struct Basket {
 }
 
 impl Basket {
-    pub(super) fn add(&mut self, product: &str, quantity: u64) {
-        *self.lines.entry(product.to_owned()).or_default() += quantity;
+    pub(super) fn add(&mut self, step: Step<'_>) {
+        *self.lines.entry(step.product.to_owned()).or_default() += step.quantity;
     }
 
     fn view(&self, id: &str) -> Value {
@@ -50,6 +50,13 @@ impl Basket {
         json!({"id": id, "status": "active", "lines": lines.collect::<Vec<_>>(), "coupons": [],
             "estimate": {"subtotal": total, "discount": "0.00", "tax": "0.00", "total": total}})
     }
+}
+
+/// What to add.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step<'a> {
+    product: &'a str,
+    quantity: u64,
 }
 
 /// Why there is no answer.

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -12,10 +12,8 @@ use rustix::process::Signal;
 use tokio::sync::Semaphore;
 use tokio_postgres::{Client, NoTls, Statement};
 
-use super::daemon::{Daemon, Folder, free_port, missing};
-use super::lock::{Basket, Failed};
-use super::redis::Step;
-use super::target::START;
+use super::daemon::{Daemon, Folder, START, free_port, missing};
+use super::lock::{Basket, Failed, Step};
 
 const PACKAGE: &str = "postgresql";
 /// Connections of the pool.
@@ -96,10 +94,10 @@ struct Session {
 }
 
 /// Carts behind a row lock.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct PostgresCarts {
-    free: Arc<Mutex<Vec<Session>>>,
-    places: Arc<Semaphore>,
+    free: Mutex<Vec<Session>>,
+    places: Semaphore,
 }
 
 impl PostgresCarts {
@@ -121,8 +119,8 @@ impl PostgresCarts {
             });
         }
         Ok(Self {
-            free: Arc::new(Mutex::new(free)),
-            places: Arc::new(Semaphore::new(POOL)),
+            free: Mutex::new(free),
+            places: Semaphore::new(POOL),
         })
     }
 
@@ -166,7 +164,7 @@ impl PostgresCarts {
             let transaction = session.client.transaction().await?;
             let row = transaction.query_one(&session.lock, &[&cart]).await?;
             let mut basket: Basket = serde_json::from_str(row.get(0))?;
-            basket.add(step.product, step.quantity);
+            basket.add(step);
             let body = serde_json::to_string(&basket)?;
             transaction.execute(&session.write, &[&cart, &body]).await?;
             transaction.commit().await?;

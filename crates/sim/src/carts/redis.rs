@@ -10,9 +10,8 @@ use ::redis::{Client, cmd};
 use anyhow::{Result, bail};
 use rustix::process::Signal;
 
-use super::daemon::{Daemon, Folder, free_port, missing};
-use super::lock::{Basket, Failed};
-use super::target::START;
+use super::daemon::{Daemon, Folder, START, free_port, missing};
+use super::lock::{Basket, Failed, Step};
 use crate::dice::Dice;
 
 const PACKAGE: &str = "redis-server";
@@ -42,7 +41,7 @@ pub(super) fn start(folder: &Folder) -> Result<(Daemon, String)> {
 }
 
 /// Carts behind a lock in Redis.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct RedisCarts(MultiplexedConnection);
 
 impl RedisCarts {
@@ -86,7 +85,7 @@ impl RedisCarts {
 
     async fn change(&self, cart: &str, step: Step<'_>) -> Result<Basket, Failed> {
         let mut basket = self.read(cart).await?;
-        basket.add(step.product, step.quantity);
+        basket.add(step);
         let text = serde_json::to_string(&basket)?;
         let mut redis = self.0.clone();
         let () = cmd("SET")
@@ -121,11 +120,4 @@ impl RedisCarts {
             pause_ms = (pause_ms * 2).min(PAUSE_MS_MAX);
         }
     }
-}
-
-/// What to add.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Step<'a> {
-    pub(super) product: &'a str,
-    pub(super) quantity: u64,
 }

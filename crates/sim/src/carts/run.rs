@@ -9,15 +9,13 @@ use std::time::{Duration, Instant};
 
 use abasto_client::Connection;
 use anyhow::Result;
-use hdrhistogram::Histogram;
 use hyper::StatusCode;
 
 use super::target::Target;
+use crate::load::latency::Latencies;
 
 /// Longest wait for one answer.
 const DEADLINE: Duration = Duration::from_secs(60);
-/// Longest latency that is told apart.
-const LATENCY_US_MAX: u64 = 600_000_000;
 
 /// Over how many carts the clients spread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +50,7 @@ pub(super) struct Row {
     pub(super) load: Load,
     /// Answered in the time that was measured, the time to warm up left out.
     pub(super) per_s: f64,
-    pub(super) latency_us: Histogram<u64>,
+    pub(super) latencies: Latencies,
     /// Acknowledged, and not in the cart at the end.
     pub(super) lost: u64,
     pub(super) refused: u64,
@@ -69,7 +67,7 @@ struct Course {
 
 #[derive(Debug)]
 struct Seen {
-    latency_us: Histogram<u64>,
+    latencies: Latencies,
     in_time: u64,
     acknowledged: u64,
     refused: u64,
@@ -107,7 +105,7 @@ impl Load {
         Ok(Row {
             load: self,
             per_s,
-            latency_us: all.latency_us,
+            latencies: all.latencies,
             lost: all.acknowledged.saturating_sub(present),
             refused: all.refused,
         })
@@ -117,7 +115,7 @@ impl Load {
 impl Seen {
     fn new() -> Result<Self> {
         Ok(Self {
-            latency_us: Histogram::new_with_max(LATENCY_US_MAX, 3)?,
+            latencies: Latencies::new()?,
             in_time: 0,
             acknowledged: 0,
             refused: 0,
@@ -125,7 +123,7 @@ impl Seen {
     }
 
     fn add(&mut self, other: &Self) -> Result<()> {
-        self.latency_us.add(&other.latency_us)?;
+        self.latencies.add(&other.latencies)?;
         self.in_time += other.in_time;
         self.acknowledged += other.acknowledged;
         self.refused += other.refused;
@@ -153,9 +151,7 @@ async fn client(course: Arc<Course>) -> Result<Seen> {
             continue;
         }
         if began >= course.warm {
-            let micros = done.duration_since(began).as_micros();
-            seen.latency_us
-                .saturating_record(u64::try_from(micros).unwrap_or(u64::MAX));
+            seen.latencies.record(done.duration_since(began));
         }
         seen.in_time += u64::from(done >= course.warm && done < course.end);
     }

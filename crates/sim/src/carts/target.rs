@@ -3,9 +3,8 @@
 //! Owns making carts, the edit that is measured, and counting units afterwards.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use abasto_client::{Call, Client, Connection, Endpoint, Retry};
+use abasto_client::{Call, Connection, Endpoint};
 use anyhow::{Context, Result, bail};
 use bytes::Bytes;
 use http_body_util::Full;
@@ -13,14 +12,13 @@ use hyper::Request;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use serde_json::{Value, json};
 
+use crate::load::business::{Business, Identified};
 use crate::load::server::Server;
 
 /// Lines of each cart; the document says the number too.
 const PRODUCTS: usize = 10;
 /// How often one product may be in a cart; more than any run adds.
 const UNITS_MAX: u32 = 1_000_000;
-/// Longest wait for the making of a cart to go on after a lost answer.
-const PATIENCE: Retry = Retry::PATIENT;
 
 /// A server of carts.
 #[derive(Debug, Clone)]
@@ -46,27 +44,19 @@ impl Target {
 
     /// Abasto with a new business, whose carts are in this mode.
     pub(super) async fn abasto(server: &Server, mode: &str) -> Result<Self> {
-        let client = |key: &str| Client::new(server.endpoint.clone(), Some(key), PATIENCE);
-        let business = json!({"name": "Carts", "currency": "USD", "timeZone": "UTC"});
-        let call = Call::post("/v1/businesses", &business)?;
-        let opened: Value = client(&server.platform_key)?.call(&call).await?.json()?;
-        let key = opened.pointer("/apiKey/secret").and_then(Value::as_str);
-        let key = key.context("the new business has no key")?.to_owned();
-        let mut client = client(&key)?;
-        let branch = json!({"code": "CARTS", "name": "Carts", "timeZone": "UTC"});
-        let branch = client.call(&Call::post("/v1/branches", &branch)?).await?;
-        let branch = id_of(&branch.json()?)?;
+        let mut business = Business::open(server, "Carts").await?;
         let mut products = Vec::with_capacity(PRODUCTS);
         for number in 0..PRODUCTS {
             let product = json!({"sku": format!("P-{number}"), "name": format!("Product {number}"),
                 "salePrice": "3.50", "maxPerOrder": UNITS_MAX});
-            let made = client.call(&Call::post("/v1/products", &product)?).await?;
-            products.push(id_of(&made.json()?)?);
+            let call = Call::post("/v1/products", &product)?;
+            let made = business.client.call(&call).await?;
+            products.push(made.json::<Identified>()?.id);
         }
-        let opening = json!({"branchId": branch, "mode": mode}).to_string();
+        let opening = json!({"branchId": business.branch, "mode": mode}).to_string();
         Ok(Self {
             endpoint: server.endpoint.clone(),
-            authorization: HeaderValue::from_str(&format!("Bearer {key}"))?,
+            authorization: HeaderValue::from_str(&format!("Bearer {}", business.key))?,
             opening: opening.into(),
             products: products.into(),
         })
@@ -88,7 +78,7 @@ impl Target {
         if !parts.status.is_success() {
             bail!("a cart was refused: {}", String::from_utf8_lossy(&body));
         }
-        id_of(&serde_json::from_slice(&body)?)
+        Ok(serde_json::from_slice::<Identified>(&body)?.id)
     }
 
     /// The edit with this number: one unit more of one of the products.
@@ -112,10 +102,3 @@ impl Target {
             .sum())
     }
 }
-
-fn id_of(value: &Value) -> Result<String> {
-    Ok(value["id"].as_str().context("no id")?.to_owned())
-}
-
-/// How long a server of ours has to come up.
-pub(super) const START: Duration = Duration::from_secs(20);

@@ -65,10 +65,8 @@ impl Row {
         reason = "counts of a run are far below 2^52"
     )]
     fn of(seen: &Seen) -> Self {
-        let ms = |micros: u64| micros as f64 / 1000.0;
-        let at = |quantile| ms(seen.latency_us.value_at_quantile(quantile));
         let seconds = seen.load.time.as_secs_f64();
-        let orders = seen.latency_us.len();
+        let orders = seen.latencies.count();
         Self {
             load: seen.load.name,
             loop_kind: match seen.load.pace {
@@ -82,10 +80,10 @@ impl Row {
             orders,
             refused: seen.refused,
             orders_per_second: orders as f64 / seconds,
-            p50_ms: at(0.5),
-            p99_ms: at(0.99),
-            p999_ms: at(0.999),
-            max_ms: ms(seen.latency_us.max()),
+            p50_ms: seen.latencies.ms_at(0.5),
+            p99_ms: seen.latencies.ms_at(0.99),
+            p999_ms: seen.latencies.ms_at(0.999),
+            max_ms: seen.latencies.max_ms(),
         }
     }
 

@@ -12,19 +12,16 @@ use std::time::{Duration, Instant};
 use abasto_client::{Connection, Endpoint};
 use anyhow::Result;
 use bytes::Bytes;
-use hdrhistogram::Histogram;
 use http_body_util::Full;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use hyper::{Request, StatusCode};
 
+use super::latency::Latencies;
 use super::server::Server;
 use super::shop::{Range, Shop};
 
 /// Longest wait for one answer.
 const DEADLINE: Duration = Duration::from_secs(30);
-
-/// Longest latency that is told apart.
-const LATENCY_US_MAX: u64 = 600_000_000;
 
 /// When orders are sent.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +51,7 @@ pub(super) struct Seen {
     pub(super) load: Load,
     pub(super) refused: u64,
     /// Of every order placed.
-    pub(super) latency_us: Histogram<u64>,
+    pub(super) latencies: Latencies,
 }
 
 /// What the clients of a load share.
@@ -89,27 +86,27 @@ impl Load {
         let mut seen = Seen {
             load: self,
             refused: 0,
-            latency_us: Histogram::new_with_max(LATENCY_US_MAX, 3)?,
+            latencies: Latencies::new()?,
         };
         for client in clients {
-            let (latency_us, refused) = client.await??;
+            let (latencies, refused) = client.await??;
             seen.refused += refused;
-            seen.latency_us.add(latency_us)?;
+            seen.latencies.add(&latencies)?;
         }
         Ok(seen)
     }
 }
 
-async fn client(course: Arc<Course>) -> Result<(Histogram<u64>, u64)> {
+async fn client(course: Arc<Course>) -> Result<(Latencies, u64)> {
     let mut connection = Connection::new(course.endpoint.clone(), DEADLINE);
-    let mut latency_us = Histogram::new_with_max(LATENCY_US_MAX, 3)?;
+    let mut latencies = Latencies::new()?;
     let mut refused = 0;
     loop {
         let number = course.next.fetch_add(1, Ordering::Relaxed);
         let request = course.request(number)?;
         let began = course.turn(number).await;
         if began >= course.end {
-            return Ok((latency_us, refused));
+            return Ok((latencies, refused));
         }
         let (parts, _) = connection.send(request).await?;
         let done = Instant::now();
@@ -117,8 +114,7 @@ async fn client(course: Arc<Course>) -> Result<(Histogram<u64>, u64)> {
             continue;
         }
         if parts.status == StatusCode::CREATED {
-            let micros = done.duration_since(began).as_micros();
-            latency_us.saturating_record(u64::try_from(micros).unwrap_or(u64::MAX));
+            latencies.record(done.duration_since(began));
         } else {
             refused += 1;
         }

@@ -2,11 +2,11 @@
 //!
 //! Owns its making and the bodies of its orders. Must not measure.
 
-use abasto_client::{Call, Client, Retry};
-use anyhow::{Context, Result};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use abasto_client::{Call, Client};
+use anyhow::Result;
+use serde_json::json;
 
+use super::business::{Business, Identified};
 use super::server::Server;
 
 /// Units of every product: a contract's largest quantity, more than any run sells.
@@ -29,23 +29,14 @@ pub(super) struct Shop {
     products: Vec<String>,
 }
 
-#[derive(Deserialize)]
-struct Identified {
-    id: String,
-}
-
 impl Shop {
     /// Opens a business.
     pub(super) async fn open(server: &Server, products: usize) -> Result<Self> {
-        let client = |key: &str| Client::new(server.endpoint.clone(), Some(key), Retry::PATIENT);
-        let business = json!({"name": "Load", "currency": "USD", "timeZone": "UTC"});
-        let call = Call::post("/v1/businesses", &business)?;
-        let opened: Value = client(&server.platform_key)?.call(&call).await?.json()?;
-        let key = opened.pointer("/apiKey/secret").and_then(Value::as_str);
-        let key = key.context("the new business has no key")?.to_owned();
-        let mut client = client(&key)?;
-        let branch = json!({"code": "LOAD", "name": "Load", "timeZone": "UTC"});
-        let branch = client.call(&Call::post("/v1/branches", &branch)?).await?;
+        let Business {
+            key,
+            branch,
+            mut client,
+        } = Business::open(server, "Load").await?;
         let mut csv = "sku,name,salePrice\n".to_owned();
         for number in 0..products {
             csv.push_str(&format!("P-{number:05},Product {number},3.50\n"));
@@ -55,7 +46,7 @@ impl Shop {
             .await?;
         let mut shop = Self {
             key,
-            branch: branch.json::<Identified>()?.id,
+            branch,
             products: Vec::with_capacity(products),
         };
         let each = |product: Identified| shop.products.push(product.id);

@@ -9,7 +9,7 @@ use abasto_domain::limits::BODY_BYTES_MAX;
 use axum::body::Body as Bytestream;
 use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
@@ -60,11 +60,18 @@ fn operation(extensions: &axum::http::Extensions) -> Option<Arc<Operation>> {
     extensions.get::<Arc<Exchange>>()?.operation.clone()
 }
 
-/// Refuses a media type for which `accepted` does not hold.
+/// Refuses a media type for which `accepted` does not hold, and a body that is compressed.
 pub(crate) fn check_media_type(
     headers: &HeaderMap,
     accepted: fn(&str) -> bool,
 ) -> Result<(), Problem> {
+    let mut encodings = headers.get_all(CONTENT_ENCODING).iter();
+    if encodings.any(|encoding| encoding != "identity") {
+        return Err(Problem::new(
+            Code::UnsupportedMediaType,
+            "Send the body as it is, without Content-Encoding.",
+        ));
+    }
     let header = headers
         .get(CONTENT_TYPE)
         .and_then(|value| value.to_str().ok());

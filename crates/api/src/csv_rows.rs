@@ -72,7 +72,7 @@ impl Csv {
         let mut columns = Vec::new();
         let mut faults: Vec<Fault> = Vec::new();
         for name in cells(heading)? {
-            let name = name.trim_start_matches('\u{feff}').trim();
+            let name = name.trim();
             let mut pointer = String::new();
             push_step(&mut pointer, name);
             match column(name) {
@@ -97,7 +97,7 @@ impl Csv {
         self.columns.iter().filter_map(attribute).collect()
     }
 
-    /// The document of a line. A quoted cell does not span lines.
+    /// The document of a row.
     pub(crate) fn row(&self, line: &[u8]) -> Result<Value, Problem> {
         let cells = cells(line)?;
         if cells.len() != self.columns.len() {
@@ -144,9 +144,14 @@ fn cells(line: &[u8]) -> Result<Vec<String>, Problem> {
         .flexible(true)
         .from_reader(line);
     let mut record = csv::StringRecord::new();
-    match reader.read_record(&mut record) {
-        Ok(_) => Ok(record.iter().map(str::to_owned).collect()),
-        Err(_) => Err(malformed("The row is not CSV in UTF-8.".to_owned())),
+    let read = reader.read_record(&mut record);
+    let cells = record.iter().map(str::to_owned).collect();
+    match (read, reader.read_record(&mut record)) {
+        (Ok(_), Ok(false)) => Ok(cells),
+        (Ok(_), Ok(true)) => Err(malformed(
+            "Rows end with LF or CRLF, not with CR.".to_owned(),
+        )),
+        (Err(_), _) | (_, Err(_)) => Err(malformed("The row is not CSV in UTF-8.".to_owned())),
     }
 }
 
@@ -196,7 +201,7 @@ mod tests {
 
     #[test]
     fn the_heading_names_fields_and_attributes() {
-        let heading = "\u{feff}sku,name,salePrice,active,maxPerOrder,department,attributes.total";
+        let heading = "sku,name,salePrice,active,maxPerOrder,department,attributes.total";
         let csv = Csv::of(heading.as_bytes()).unwrap();
         assert_eq!(csv.attributes(), ["department", "total"]);
         let row = csv.row(b"P-1,\"BEANS, \"\"BAKED\"\"\",0.89,true,5,GROCERY,9");
@@ -217,10 +222,22 @@ mod tests {
     #[test]
     fn a_row_of_another_width_or_encoding_is_refused() {
         let csv = Csv::of(b"sku,name").unwrap();
-        for line in [b"a".as_slice(), b"a,b,c", b"a,\xff"] {
+        for line in [
+            b"a".as_slice(),
+            b"a,b,c",
+            b"a,\xff",
+            b"a,b\rc,d",
+            b"a,\xff\rc,d",
+        ] {
             let refused = csv.row(line).unwrap_err();
             assert_eq!(refused.code(), Code::MalformedBody);
         }
+    }
+
+    #[test]
+    fn a_file_of_another_system_is_refused_at_its_heading() {
+        let refused = Csv::of(b"sku,name\ra,b\rc,d").unwrap_err();
+        assert_eq!(refused.code(), Code::MalformedBody);
     }
 
     #[test]

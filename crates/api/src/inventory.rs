@@ -28,7 +28,7 @@ use crate::problem::Problem;
 use crate::value::{Id, ids};
 
 pub(crate) use crate::inventory_document::{
-    AdjustStock, CountStock, LevelDocument, LevelFacts, MovementDocument, StockMoved, TransferStock,
+    AdjustStock, CountStock, LevelDocument, MovementDocument, StockMoved, TransferStock,
 };
 
 pub(crate) fn router() -> OpenApiRouter<Arc<Ready>> {

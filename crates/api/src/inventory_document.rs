@@ -4,7 +4,7 @@ use abasto_domain::fault::{Faults, InvalidValue};
 use abasto_domain::limits;
 use abasto_domain::pricing::Item;
 use abasto_domain::quantity::Quantity;
-use abasto_domain::stock::{AdjustmentReason, Movement, StockLevel};
+use abasto_domain::stock::{AdjustmentReason, Movement};
 use abasto_domain::text::clean;
 use abasto_engine::stock::{Adjustment, Counted, LevelView, MoveStock};
 use abasto_store::verdict::StockReply;
@@ -19,19 +19,10 @@ use crate::value::{Id, Time, finish, optional};
 #[schema(as = StockLevel)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LevelDocument {
-    #[serde(flatten)]
-    facts: LevelFacts,
-    /// The product's present sku.
-    sku: String,
-}
-
-/// The stock of a product at a branch, without what is known of the product.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = StockLevelFacts)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct LevelFacts {
     branch_id: Id,
     product_id: Id,
+    /// The product's present sku.
+    sku: String,
     /// Units that can be sold; never negative.
     available: i64,
     /// Units promised to holds and orders; never negative.
@@ -45,25 +36,17 @@ pub(crate) struct LevelFacts {
     updated_at: Option<Time>,
 }
 
-impl From<&StockLevel> for LevelFacts {
-    fn from(level: &StockLevel) -> Self {
+impl From<&LevelView> for LevelDocument {
+    fn from(LevelView { level, sku }: &LevelView) -> Self {
         Self {
             branch_id: level.place.branch.into(),
             product_id: level.place.product.into(),
+            sku: sku.clone(),
             available: level.available,
             reserved: level.reserved,
             on_hand: level.on_hand(),
             version: level.version,
             updated_at: (level.version > 0).then(|| level.updated_at.into()),
-        }
-    }
-}
-
-impl From<&LevelView> for LevelDocument {
-    fn from(view: &LevelView) -> Self {
-        Self {
-            facts: (&view.level).into(),
-            sku: view.sku.clone(),
         }
     }
 }

@@ -81,6 +81,7 @@ pub fn router(app: App) -> Result<Router, InvalidSchema> {
 }
 
 fn assemble(routes: OpenApiRouter<Arc<Ready>>, app: App) -> Result<Router, InvalidSchema> {
+    telemetry::show_counters();
     let (routes, document) = routes.split_for_parts();
     let document = openapi::finish(&document);
     let ready = Arc::new(Ready {

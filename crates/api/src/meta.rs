@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use abasto_domain::limits;
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{Html, IntoResponse, Redirect, Response};
@@ -20,6 +20,7 @@ use crate::app::Ready;
 use crate::auth::Operator;
 use crate::body::Body;
 use crate::docs;
+use crate::path::PathTexts;
 use crate::problem::{Code, Problem};
 use crate::value::Time;
 
@@ -201,7 +202,10 @@ async fn docs_page(State(ready): State<Arc<Ready>>) -> Html<String> {
         content((String = "text/html"), (String = "text/markdown")),
     )),
 )]
-async fn problem_page(Path(code): Path<String>, headers: HeaderMap) -> Result<Response, Problem> {
+async fn problem_page(
+    PathTexts([code]): PathTexts<1>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
     let code = Code::find(&code).ok_or_else(Problem::not_found)?;
     let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
     let wants = |media: &str| accept.is_some_and(|accept| accept.contains(media));

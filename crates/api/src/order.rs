@@ -8,7 +8,7 @@ use abasto_domain::number::OrderNumber;
 use abasto_domain::order::Order;
 use abasto_store::event::Event;
 use abasto_store::query::OrderFilter;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -22,7 +22,7 @@ use crate::body::Body;
 use crate::idempotency::{IdempotencyKey, mark_replayed};
 use crate::openapi::RequiredKey;
 use crate::page::{ListPage, Listing, NoFilter, PageParams};
-use crate::path::PathId;
+use crate::path::{PathId, PathTexts};
 use crate::problem::Problem;
 use crate::value::{Id, Time};
 
@@ -200,7 +200,7 @@ async fn read(
 async fn read_by_number(
     caller: Caller,
     State(ready): State<Arc<Ready>>,
-    Path(number): Path<String>,
+    PathTexts([number]): PathTexts<1>,
 ) -> Result<Response, Problem> {
     let number = OrderNumber::parse(&number).map_err(|_| Problem::not_found())?;
     let found = ready.engine.order_by_number(&caller.context, &number).await;

@@ -33,7 +33,7 @@ pub(crate) struct PageParams {
     #[param(minimum = 1, maximum = 200, default = 50, required = false)]
     limit: Option<u32>,
     /// `nextCursor` of the page before.
-    #[param(max_length = 200, required = false)]
+    #[param(required = false)]
     cursor: Option<String>,
 }
 

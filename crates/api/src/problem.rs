@@ -227,15 +227,24 @@ impl Problem {
 
     /// All faults of an input.
     pub fn validation(faults: &[Fault]) -> Self {
-        Self::faulty("pointer", faults)
+        Self::faulty(faults, |fault| {
+            serde_json::json!({
+                "pointer": fault.pointer, "code": fault.code, "message": fault.message,
+            })
+        })
     }
 
-    /// All faults of a query string.
+    /// All faults of a query string; each names its parameter, also as a pointer into the query.
     pub fn invalid_query(faults: &[Fault]) -> Self {
-        Self::faulty("parameter", faults)
+        Self::faulty(faults, |fault| {
+            serde_json::json!({
+                "pointer": fault.pointer, "parameter": fault.pointer.trim_start_matches('/'),
+                "code": fault.code, "message": fault.message,
+            })
+        })
     }
 
-    fn faulty(place: &str, faults: &[Fault]) -> Self {
+    fn faulty(faults: &[Fault], show: impl Fn(&Fault) -> Value) -> Self {
         let unknown = faults.iter().any(|fault| fault.code == "unknown-field");
         let (code, detail) = if unknown {
             (
@@ -245,13 +254,7 @@ impl Problem {
         } else {
             (Code::Validation, "The input has faults; see errors.")
         };
-        let errors = faults.iter().map(|fault| {
-            let pointer = match place {
-                "parameter" => fault.pointer.trim_start_matches('/'),
-                _ => &fault.pointer,
-            };
-            serde_json::json!({place: pointer, "code": fault.code, "message": fault.message})
-        });
+        let errors = faults.iter().map(show);
         Self::new(code, detail).with("errors", Value::Array(errors.collect()))
     }
 

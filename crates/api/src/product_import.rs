@@ -23,7 +23,7 @@ use crate::auth::Caller;
 use crate::body::{check_media_type, decode};
 use crate::csv_rows::Csv;
 use crate::edge::Exchange;
-use crate::lines::{Line, Lines};
+use crate::lines::{Ends, Line, Lines};
 use crate::operation::Operation;
 use crate::problem::{Code, Problem};
 use crate::product::ProductChange;
@@ -109,11 +109,15 @@ async fn import(
     let whole = media_type(request.headers(), ACCEPT).is_some_and(|accept| accept == JSON);
     let exchange: Option<&Arc<Exchange>> = request.extensions().get();
     let operation = exchange.and_then(|exchange| exchange.operation.clone());
+    let ends = match form {
+        Some(Form::Csv) => Ends::OutsideQuotes,
+        _ => Ends::Anywhere,
+    };
     let mut import = Import {
         caller,
         ready,
         operation: operation.ok_or_else(Problem::internal)?,
-        lines: Lines::new(request.into_body(), IMPORT_LINE_BYTES_MAX),
+        lines: Lines::new(request.into_body(), IMPORT_LINE_BYTES_MAX, ends),
         csv: None,
         row: 0,
         explained: 0,

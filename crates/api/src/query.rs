@@ -17,6 +17,9 @@ use crate::json::push_step;
 use crate::operation::{Form, Parameters};
 use crate::problem::Problem;
 
+/// The parameter whose value only its list understands.
+const CURSOR: &str = "cursor";
+
 /// The parameters of a request, found good.
 #[derive(Debug, Clone)]
 struct Checked(Map<String, Value>);
@@ -76,6 +79,11 @@ fn parse(query: &str, parameters: &Parameters) -> Result<Map<String, Value>, Vec
     let mut values = Map::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        if name == CURSOR {
+            // Opaque: whatever is no cursor of ours is answered as such, not as a fault of a text.
+            values.insert(name.to_owned(), decode(value).unwrap_or_default().into());
+            continue;
+        }
         let (Some(name), Some(value)) = (decode(name), decode(value)) else {
             faults.push(ENCODING.at(""));
             continue;
@@ -146,7 +154,7 @@ fn decode(text: &str) -> Option<String> {
 pub(crate) fn canonical(values: &Map<String, Value>) -> String {
     let sorted: BTreeMap<&String, &Value> = values
         .iter()
-        .filter(|(name, _)| !matches!(name.as_str(), "limit" | "cursor"))
+        .filter(|(name, _)| !matches!(name.as_str(), "limit" | CURSOR))
         .collect();
     serde_json::to_string(&sorted).unwrap_or_default()
 }

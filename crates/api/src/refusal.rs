@@ -12,7 +12,7 @@ use abasto_domain::order_payment::PayRejection;
 use abasto_domain::order_return::ReturnRejection;
 use abasto_domain::order_state::{InvalidTransition, Status};
 use abasto_domain::product::Unsellable;
-use abasto_domain::stock::{Shortage, StockLevel};
+use abasto_domain::stock::Shortage;
 use abasto_engine::Error;
 use abasto_store::record::{Claim, Document, Unique};
 use abasto_store::tally::{TallyKey, TallyKind};
@@ -71,12 +71,12 @@ impl From<Error> for Problem {
                 Code::StockChanged,
                 "The level moved since the version that was counted against.",
             )
-            .with("current", level_facts(&level)),
+            .with("current", json!(inventory::LevelDocument::from(&*level))),
             Error::BelowReserved(level) => new(
                 Code::BelowReserved,
                 "Fewer units were counted than orders have reserved.",
             )
-            .with("current", level_facts(&level)),
+            .with("current", json!(inventory::LevelDocument::from(&*level))),
             Error::BranchInactive => new(Code::BranchInactive, "The branch takes no orders now."),
             Error::ProductUnavailable(refused) => unavailable_products(&refused),
             Error::OverLimit(over) => over_limit(&over),
@@ -291,10 +291,6 @@ fn not_returnable(why: &ReturnRejection) -> Problem {
             .with("items", items.collect::<Vec<Value>>())
         }
     }
-}
-
-fn level_facts(level: &StockLevel) -> Value {
-    json!(inventory::LevelFacts::from(level))
 }
 
 fn unavailable_products(refused: &[Refused]) -> Problem {

@@ -11,7 +11,7 @@ use abasto_domain::payment_event::UnreadableMessage;
 use abasto_engine::clock::Clock;
 use axum::Json;
 use axum::body::Bytes;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -20,7 +20,9 @@ use utoipa_axum::routes;
 
 use crate::app::Ready;
 use crate::body::malformed;
+use crate::path::PathTexts;
 use crate::problem::{Code, Problem};
+use crate::telemetry::BAD_SIGNATURES;
 use crate::value::Id;
 
 pub(crate) fn router() -> OpenApiRouter<Arc<Ready>> {
@@ -47,7 +49,7 @@ struct Received {
 )]
 async fn receive(
     State(ready): State<Arc<Ready>>,
-    Path((provider, business)): Path<(String, String)>,
+    PathTexts([provider, business]): PathTexts<2>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Json<Received>, Problem> {
@@ -75,11 +77,7 @@ fn refused(provider: Provider, why: UnreadableMessage) -> Problem {
     match why {
         UnreadableMessage::NoProvider => Problem::not_found(),
         UnreadableMessage::BadSignature => {
-            metrics::counter!(
-                "abasto_payment_events_bad_signature_total",
-                "provider" => provider.name()
-            )
-            .increment(1);
+            metrics::counter!(BAD_SIGNATURES, "provider" => provider.name()).increment(1);
             Problem::new(
                 Code::BadSignature,
                 "The message is not signed with a secret of this business, or too old.",

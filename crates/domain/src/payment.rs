@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use crate::currency::Currency;
 use crate::fault::InvalidValue;
 use crate::id::{BusinessId, OrderId, PaymentId, RefundId};
+use crate::limits::REFUNDS_PER_PAYMENT_MAX;
 use crate::money::Amount;
 use crate::payment_call::CallState;
 use crate::payment_event::{News, NewsKind};
@@ -320,7 +321,8 @@ impl Payment {
         Ok(Some(next))
     }
 
-    /// Asks for money back; `None` when so much is not there, or nothing is.
+    /// Asks for money back; `None` when so much is not there, nothing is, or people have
+    /// asked [`REFUNDS_PER_PAYMENT_MAX`] times: what the system owes is asked for even then.
     pub fn request_refund(
         &self,
         id: RefundId,
@@ -328,7 +330,8 @@ impl Payment {
         reason: RefundReason,
         now: Timestamp,
     ) -> Option<Self> {
-        if amount == Amount::ZERO || amount > self.refundable() {
+        let often = reason == RefundReason::Asked && self.refunds.len() >= REFUNDS_PER_PAYMENT_MAX;
+        if often || amount == Amount::ZERO || amount > self.refundable() {
             return None;
         }
         let mut next = self.clone();

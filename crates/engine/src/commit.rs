@@ -13,24 +13,12 @@ use abasto_store::verdict::{Rejection, Reply, StockReply, Verdict};
 
 use crate::Engine;
 use crate::cache::Freshness;
+use crate::counter::{SHORTAGES, STALE};
 use crate::error::Error;
 
 /// How often a decision is made anew before the caller is told that others are in the way.
 const DECISIONS_MAX: u32 = 10;
 const PAUSE_MAX: Duration = Duration::from_millis(50);
-
-/// Decisions that a commit found stale and that were made anew.
-pub const STALE: &str = "abasto_commit_stale_total";
-/// Commands refused because units were missing, by what was asked for (`of`).
-pub const SHORTAGES: &str = "abasto_insufficient_stock_total";
-
-/// Lets the counters of this ring stand at zero, so that a rise from nothing shows.
-pub(crate) fn show_counters() {
-    metrics::counter!(STALE).increment(0);
-    for of in ["order", "checkout", "stock"] {
-        metrics::counter!(SHORTAGES, "of" => of).increment(0);
-    }
-}
 
 /// Counts a command that is refused for lack of units.
 pub(crate) fn count_shortage<T>(of: &'static str, outcome: Result<T, Error>) -> Result<T, Error> {

@@ -12,11 +12,12 @@ use abasto_domain::order::{OverLimit, Refused};
 use abasto_domain::order_payment::PayRejection;
 use abasto_domain::order_return::ReturnRejection;
 use abasto_domain::order_state::InvalidTransition;
-use abasto_domain::stock::StockLevel;
 use abasto_store::StoreError;
 use abasto_store::record::{Claim, Document};
 use abasto_store::tally::TallyKey;
 use abasto_store::verdict::ShortLevel;
+
+use crate::level::LevelView;
 
 /// The outcome of a use case that failed. Nothing was written, except with
 /// [`Error::OutcomeUnknown`], where the same idempotency key finds out.
@@ -51,10 +52,10 @@ pub enum Error {
     Exhausted(TallyKey),
     /// The level moved since the caller read it.
     #[error("the stock level changed")]
-    StockChanged(StockLevel),
+    StockChanged(Box<LevelView>),
     /// Fewer units were counted than are reserved.
     #[error("fewer units were counted than are reserved")]
-    BelowReserved(StockLevel),
+    BelowReserved(Box<LevelView>),
     /// The branch takes no orders.
     #[error("the branch is not active")]
     BranchInactive,

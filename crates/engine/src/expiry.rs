@@ -5,6 +5,7 @@
 //! use compete for one version of one document, and exactly one wins.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use abasto_domain::access::Actor;
 use abasto_domain::checkout::{Checkout, Ending};
@@ -21,6 +22,7 @@ use serde_json::json;
 use crate::Engine;
 use crate::cache::Freshness;
 use crate::commit::Done;
+use crate::counter::EXPIRED;
 use crate::error::Error;
 use crate::limit::{changes, of_order};
 
@@ -28,7 +30,7 @@ use crate::limit::{changes, of_order};
 const BATCH: u32 = 200;
 /// Most rounds before a caller that found too few units is told so.
 const ROUNDS_MAX: u32 = 100;
-/// What ends in vain because it needs another look; also the request of what the system does.
+/// The request that stands in the history of what ended by time.
 const REQUEST: &str = "expiry";
 
 impl Engine {
@@ -62,31 +64,36 @@ impl Engine {
         Err(Error::Contended)
     }
 
+    /// One that cannot be ended keeps none of the others from it; its error comes at the end.
     async fn expire_batch(
         &self,
         business: Option<BusinessId>,
         now: Timestamp,
     ) -> Result<usize, Error> {
-        let mut ended = 0;
+        let (mut looked_at, mut failed) = (0, None);
         for kind in [Kind::Checkout, Kind::Order] {
             let due = self.store.due(business, kind, now, BATCH).await?;
-            ended += due.len();
+            looked_at += due.len();
             let ends = due.into_iter().map(|document| {
                 let engine = self.clone();
                 tokio::spawn(async move { engine.end(document.business(), document.key()).await })
             });
             // They run beside each other, so that their commits are made together.
             for end in ends.collect::<Vec<_>>() {
-                end.await
-                    .map_err(|error| Error::Internal(Box::new(error)))??;
+                let end = end.await.map_err(|error| Error::Internal(Box::new(error)));
+                match end.flatten() {
+                    Ok(true) => metrics::counter!(EXPIRED).increment(1),
+                    Ok(false) => {}
+                    Err(error) => failed = Some(error),
+                }
             }
         }
-        metrics::counter!("abasto_expired_total").increment(ended.try_into().unwrap_or(u64::MAX));
-        Ok(ended)
+        failed.map_or(Ok(looked_at), Err)
     }
 
-    /// Ends one document if it is still over; whoever was faster has done it.
-    async fn end(&self, business: BusinessId, key: DocumentKey) -> Result<(), Error> {
+    /// Ends one document if it is still over, and says so; whoever was faster has done it.
+    async fn end(&self, business: BusinessId, key: DocumentKey) -> Result<bool, Error> {
+        let wrote = &AtomicBool::new(false);
         let decide = |_| async move {
             let found = self.store.documents(business, &[key]).await?;
             let document = found.into_iter().next().flatten().ok_or(Error::NotFound)?;
@@ -96,9 +103,11 @@ impl Engine {
                 _ => return Err(Error::defect("only checkouts and orders expire")),
             };
             REQUEST.clone_into(&mut unit.request);
+            wrote.store(!unit.puts.is_empty(), Ordering::Relaxed);
             Ok(unit)
         };
-        self.settle(business, None, decide).await.map(|_| ())
+        self.settle(business, None, decide).await?;
+        Ok(wrote.load(Ordering::Relaxed))
     }
 
     fn ending_checkout(&self, checkout: &Arc<Checkout>) -> Result<UnitOfWork, Error> {

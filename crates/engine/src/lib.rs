@@ -22,6 +22,7 @@ pub mod checkout_cart;
 pub mod clock;
 pub mod commit;
 pub mod context;
+mod counter;
 pub mod coupon;
 pub mod customer;
 mod document;
@@ -77,7 +78,7 @@ impl std::fmt::Debug for Engine {
 impl Engine {
     /// The use cases over a store; fails when the system has no randomness.
     pub fn new(store: Arc<dyn Store>) -> Result<Self, Error> {
-        commit::show_counters();
+        counter::show();
         let ids = ids::IdSource::new();
         let ids = ids.map_err(|error| Error::Unavailable(error.to_string()))?;
         Ok(Self {

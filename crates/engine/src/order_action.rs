@@ -57,6 +57,11 @@ impl OrderStep {
         match self {
             Self::Confirm | Self::Prepare | Self::Courier(_) => Permission::WorkOrders,
             Self::Dispatch | Self::Deliver => Permission::DeliverOrders,
+            // To call units lost is a decision about stock, which no buyer makes.
+            Self::Cancel {
+                restock: Some(false),
+                ..
+            } => Permission::WorkOrders,
             Self::Cancel { .. } => Permission::CancelOrders,
         }
     }

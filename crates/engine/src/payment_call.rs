@@ -17,6 +17,7 @@ use abasto_store::verdict::Verdict;
 
 use crate::Engine;
 use crate::cache::Freshness;
+use crate::counter;
 use crate::error::Error;
 use crate::record::typed;
 
@@ -123,7 +124,7 @@ impl Engine {
         match payment.answered(call, answer, now, self.chance()) {
             Some(next) => {
                 if next.is_call_dead() {
-                    metrics::counter!("abasto_payment_calls_dead_total").increment(1);
+                    metrics::counter!(counter::CALLS_DEAD).increment(1);
                     tracing::error!(target: "abasto::payment", payment = %payment.id,
                         "a call to the payment provider was given up");
                 }

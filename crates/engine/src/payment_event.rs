@@ -19,6 +19,7 @@ use abasto_store::unit::{Guard, UnitOfWork};
 use crate::Engine;
 use crate::cache::Freshness;
 use crate::commit;
+use crate::counter;
 use crate::error::Error;
 use crate::limit::{changes, of_order};
 use crate::record::typed;
@@ -44,7 +45,7 @@ impl Engine {
             let event = Arc::new(PaymentEvent::receive(business, id, message, now));
             match engine.take_in(&event, Look::First).await {
                 Err(Error::Taken(claim)) if claim.rule == Unique::ProviderEvent => {
-                    metrics::counter!("abasto_payment_events_repeated_total").increment(1);
+                    metrics::counter!(counter::MESSAGES_REPEATED).increment(1);
                     Ok(EventFate::Applied)
                 }
                 other => other,
@@ -82,7 +83,7 @@ impl Engine {
         };
         let kept: Arc<PaymentEvent> = typed(commit::document(done.value)?)?;
         if matches!(kept.fate, EventFate::Mismatched | EventFate::Unmatched) {
-            metrics::counter!("abasto_payment_events_unresolved_total").increment(1);
+            metrics::counter!(counter::MESSAGES_UNRESOLVED).increment(1);
             tracing::warn!(target: "abasto::payment", event = %kept.id, fate = ?kept.fate,
                 "a payment message needs somebody to look at it");
         }
@@ -179,7 +180,7 @@ impl Engine {
             let paid = captured(&order, policy, shelf, now, &mut || self.new_id(now));
             if let Some(reason) = paid.refund {
                 after = self.refund_all(&after, reason, now);
-                metrics::counter!("abasto_payments_sent_back_total").increment(1);
+                metrics::counter!(counter::SENT_BACK).increment(1);
             }
             unit.stock.extend(paid.stock);
             (paid.order != *order).then_some((paid.order, paid.event))
@@ -213,7 +214,7 @@ impl Engine {
             refunds.filter(|it| it.state == RefundState::Failed).count()
         };
         if refused(&after) > refused(before) {
-            metrics::counter!("abasto_refunds_refused_total").increment(1);
+            metrics::counter!(counter::REFUNDS_REFUSED).increment(1);
             tracing::error!(target: "abasto::payment", payment = %before.id,
                 "the provider refused a refund; somebody has to look at it");
         }

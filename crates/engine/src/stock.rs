@@ -2,13 +2,13 @@
 //!
 //! Owns which levels an operation touches. What each does to a level is in `abasto_domain::stock`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use abasto_domain::access::Permission;
 use abasto_domain::branch::Branch;
 use abasto_domain::fault::InvalidValue;
-use abasto_domain::id::{BranchId, MovementId, ProductId, RawId};
+use abasto_domain::id::{BranchId, BusinessId, MovementId, ProductId, RawId};
 use abasto_domain::pricing::{Item, merge_items};
 use abasto_domain::product::Product;
 use abasto_domain::stock::{
@@ -118,6 +118,7 @@ impl Engine {
         let products = self.find_all::<Product>(business, products, freshness);
         let skus = products.await?.into_iter();
         let skus = skus.map(|product| (product.id, product.sku.clone()));
+        let skus: BTreeMap<ProductId, String> = skus.collect();
         let now = self.now();
         let source = self.new_id(now);
         let mut guards = Vec::new();
@@ -134,7 +135,8 @@ impl Engine {
                     };
                     Guard::Level(place, item.expected_version)
                 }));
-                self.counts(context, *branch, items, source, now).await?
+                self.counts(business, *branch, items, &skus, source, now)
+                    .await?
             }
         };
         Ok(UnitOfWork {
@@ -149,7 +151,7 @@ impl Engine {
             stock,
             tallies: Vec::new(),
             carts: CartWork::default(),
-            answer: Answer::Stock(skus.collect()),
+            answer: Answer::Stock(skus),
         })
     }
 
@@ -215,13 +217,13 @@ impl Engine {
 
     async fn counts(
         &self,
-        context: &Context,
+        business: BusinessId,
         branch: BranchId,
         items: &[Counted],
+        skus: &BTreeMap<ProductId, String>,
         source: RawId,
         now: Timestamp,
     ) -> Result<Vec<StockChange>, Error> {
-        let business = context.business();
         let places: Vec<Place> = items
             .iter()
             .map(|item| Place {
@@ -233,11 +235,14 @@ impl Engine {
         let mut changes = Vec::with_capacity(items.len());
         for (((item, place), level), line) in items.iter().zip(places).zip(levels).zip(0u16..) {
             let level = level.unwrap_or_else(|| StockLevel::empty(business, place));
-            let available =
-                count(&level, item.counted, item.expected_version).map_err(|why| match why {
-                    CountRejection::Changed => Error::StockChanged(level),
-                    CountRejection::BelowReserved => Error::BelowReserved(level),
-                })?;
+            let available = count(&level, item.counted, item.expected_version).map_err(|why| {
+                let sku = skus.get(&item.product).cloned().unwrap_or_default();
+                let current = Box::new(LevelView { level, sku });
+                match why {
+                    CountRejection::Changed => Error::StockChanged(current),
+                    CountRejection::BelowReserved => Error::BelowReserved(current),
+                }
+            })?;
             changes.push(StockChange {
                 id: MovementId(self.new_id(now)),
                 place,

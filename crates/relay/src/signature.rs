@@ -12,6 +12,9 @@ use subtle::ConstantTimeEq;
 /// How far the time of a message may be from now, in either direction.
 pub const TOLERANCE_MS: i64 = 300_000;
 
+/// Shortest secret of Standard Webhooks, decoded.
+const SECRET_BYTES_MIN: usize = 24;
+
 /// A message that nobody with a secret of ours has signed, or not now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the signature is not valid")]
@@ -47,12 +50,17 @@ pub fn check_standard<'s>(
     any_matches(keys, start.as_bytes(), body, &given)
 }
 
-/// Signs a message as a provider does; for tests and for the sandbox's own tools.
+/// Signs a message as a provider does; for tests.
 pub fn sign_standard(id: &str, timestamp_s: i64, body: &[u8], secret: &str) -> Option<String> {
     let key = standard_key(secret)?;
     let start = format!("{id}.{timestamp_s}.");
     let signature = mac(&key, start.as_bytes(), body)?;
     Some(format!("v1,{}", STANDARD.encode(signature)))
+}
+
+/// Whether a secret is one of Standard Webhooks: `whsec_` and the base64 of at least 24 bytes.
+pub fn is_standard_secret(secret: &str) -> bool {
+    standard_key(secret).is_some_and(|key| key.len() >= SECRET_BYTES_MIN)
 }
 
 fn standard_key(secret: &str) -> Option<Vec<u8>> {

@@ -39,6 +39,30 @@ async fn every_route_that_says_so_needs_a_credential() {
 }
 
 #[tokio::test]
+async fn a_path_that_is_no_text_names_nothing() {
+    let world = World::new();
+    let shop = world.business("La Espiga").await;
+    let mut named = 0;
+    for (path, method, _) in operations_by_path(&abasto_api::document()) {
+        let Some((before, rest)) = path.split_once('{') else {
+            continue;
+        };
+        named += 1;
+        let path = rest.split('{').map(|part| part.split_once('}').unwrap().1);
+        let path = path.fold(before.to_owned(), |path, part| path + "%ff" + part);
+        let call = shop.call(&method.to_uppercase(), &path).key("k");
+        let answer = call.json(&json!({})).send().await;
+        if method == "get" {
+            answer.refused(404, "not-found");
+        } else {
+            let media = answer.header("content-type");
+            assert_eq!(media, Some("application/problem+json"), "{method} {path}");
+        }
+    }
+    assert!(named > 30, "{named}");
+}
+
+#[tokio::test]
 async fn the_operator_is_no_business_and_a_business_no_operator() {
     let world = World::new();
     let shop = world.business("La Espiga").await;

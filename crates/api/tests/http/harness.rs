@@ -73,7 +73,7 @@ impl Answer {
         faults
             .iter()
             .map(|fault| {
-                let place = fault.get("pointer").or_else(|| fault.get("parameter"));
+                let place = fault.get("parameter").or_else(|| fault.get("pointer"));
                 let text = |value: &Value| value.as_str().unwrap().to_owned();
                 (text(place.unwrap()), text(&fault["code"]))
             })

@@ -109,6 +109,18 @@ async fn media_types_are_looked_at() {
         .send()
         .await
         .refused(415, "unsupported-media-type");
+    for (path, media, body) in [
+        ("/v1/branches", "application/json", branch.as_str()),
+        (
+            "/v1/products:import",
+            "text/csv",
+            "sku,name,salePrice\nA,A,1\n",
+        ),
+    ] {
+        let call = shop.call("POST", path).text(media, body);
+        let packed = call.header("content-encoding", "gzip").send().await;
+        packed.refused(415, "unsupported-media-type");
+    }
     for (code, media) in [
         ("B1", "Application/JSON; charset=utf-8"),
         ("B2", "application/json;charset=\"UTF-8\""),

@@ -86,7 +86,18 @@ async fn a_cursor_is_good_only_where_it_was_given() {
         let flipped = String::from_utf8(flipped).unwrap();
         refused(&shop, format!("/v1/products?active=true&cursor={flipped}")).await;
     }
-    for text in ["", "x", "%20", "null"] {
+    let long = "A".repeat(4_000);
+    for text in [
+        "",
+        "x",
+        "%20",
+        "null",
+        "%00",
+        "%ff",
+        "%zz",
+        "%0A",
+        long.as_str(),
+    ] {
         refused(&shop, format!("/v1/products?active=true&cursor={text}")).await;
     }
 }

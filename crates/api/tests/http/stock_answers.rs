@@ -119,6 +119,7 @@ async fn a_level_that_never_moved_has_no_time() {
         .json(&body);
     let refused = call.send().await.refused(409, "stock-changed");
     assert_eq!(refused["current"]["updatedAt"], Value::Null);
+    assert_eq!(refused["current"]["sku"], "PAN-1");
     shop.stock(&branch, &product, 1).await;
     let one = shop.get(&format!("{path}/{product}")).await.expect(200);
     assert!(!one["updatedAt"].as_str().unwrap().starts_with("1970"));

@@ -1,6 +1,7 @@
 //! Payments: news in any order, refunds within what was captured, calls told apart by a fence.
 
 use abasto_domain::id::RefundId;
+use abasto_domain::limits::REFUNDS_PER_PAYMENT_MAX;
 use abasto_domain::money::Amount;
 use abasto_domain::payment::{Mismatch, Payment, PaymentState, RefundReason, RefundState};
 use abasto_domain::payment_call::{
@@ -113,6 +114,18 @@ fn two_parts_that_exceed_together_are_not_both_given() {
     );
     let again = rest.hear(&news(NewsKind::RefundSucceeded, 500), NOW);
     assert_eq!(again, Ok(None), "told twice");
+}
+
+#[test]
+fn people_ask_for_so_many_refunds_and_what_is_owed_is_asked_for_even_then() {
+    let mut payment = captured();
+    for _ in 0..REFUNDS_PER_PAYMENT_MAX {
+        payment = refund(&payment, 50, 1).unwrap();
+    }
+    assert!(refund(&payment, 51, 1).is_none());
+    let owed = payment.refundable();
+    let owed = payment.request_refund(RefundId(raw(52)), owed, RefundReason::Cancelled, NOW);
+    assert_eq!(owed.unwrap().refundable(), Amount::ZERO);
 }
 
 fn answer(standing: Standing) -> Answer {

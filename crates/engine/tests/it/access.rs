@@ -170,6 +170,33 @@ async fn customers_buy_for_themselves_and_see_only_their_own() {
     assert_eq!(done.value.status, Status::Cancelled);
 }
 
+/// Called lost, the units of an order can be sold to nobody: no buyer decides that.
+#[tokio::test]
+async fn only_those_who_work_orders_call_units_lost() {
+    let world = World::new().await;
+    let product = world.stocked("A", 5).await.id;
+    let (_, shopper) = world.customer("Ana").await;
+    let staff = world.role(Role::Staff, None);
+    for (context, may) in [(shopper, false), (staff, true)] {
+        let order = world.order(&[(product, 1)]);
+        let key = format!("order-{may}");
+        let order = world.engine.place_order(&context, &key, order).await;
+        let lose = StepOrder {
+            order: order.unwrap().value.id,
+            step: OrderStep::Cancel {
+                reason: "no".into(),
+                restock: Some(false),
+            },
+            expected_version: None,
+        };
+        let key = format!("lose-{may}");
+        match world.engine.step_order(&context, &key, lose).await {
+            Ok(done) => assert_eq!((may, done.value.status), (true, Status::Cancelled)),
+            Err(error) => assert!(!may && matches!(error, Error::Forbidden)),
+        }
+    }
+}
+
 #[tokio::test]
 async fn couriers_see_and_move_only_what_is_assigned_to_them() {
     let world = World::new().await;

@@ -87,12 +87,14 @@ async fn a_count_from_a_stale_form_is_refused_with_the_present_level() {
         .engine
         .move_stock(&world.owner, "k1", count(10, form))
         .await;
-    assert!(matches!(refused, Err(Error::StockChanged(level)) if level.version == form + 1));
+    assert!(
+        matches!(refused, Err(Error::StockChanged(current)) if current.level.version == form + 1)
+    );
     let refused = world
         .engine
         .move_stock(&world.owner, "k1", count(2, form + 1))
         .await;
-    assert!(matches!(refused, Err(Error::BelowReserved(level)) if level.reserved == 3));
+    assert!(matches!(refused, Err(Error::BelowReserved(current)) if current.level.reserved == 3));
     world
         .engine
         .move_stock(&world.owner, "k1", count(9, form + 1))

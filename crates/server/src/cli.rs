@@ -105,7 +105,7 @@ pub(crate) struct Sources {
     pub(crate) config: Option<PathBuf>,
 
     /// Where everything is kept: sqlite:PATH or mongodb://HOST/DATABASE?replicaSet=NAME
-    /// [default: sqlite:abasto.db].
+    /// [default: sqlite:abasto.db; of the demo sqlite:abasto-demo.db].
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<String>,
 }
@@ -272,9 +272,9 @@ pub(crate) enum Businesses {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigAction {
-    /// Say whether the configuration can be used.
+    /// Say whether the configuration can be used: every value, and every file that it names.
     Check,
-    /// Print every key with its value and source.
+    /// Print every key that has a value, with its source.
     Show {
         /// Hide secrets and passwords.
         #[arg(long)]

@@ -1,10 +1,14 @@
 //! The payment providers that the configuration sets up.
+//!
+//! Owns which there are and where their secrets come from. Must not know what they say.
 
 use std::sync::Arc;
 
 use abasto_relay::sandbox::Sandbox;
+use abasto_relay::signature::is_standard_secret;
 use abasto_relay::stripe::Stripe;
 use abasto_relay::{Gateway, WebhookSecrets};
+use secrecy::{ExposeSecret, SecretString};
 
 use crate::config::{Config, StoreUrl};
 use crate::exit::{Exit, Failure};
@@ -19,6 +23,12 @@ pub(crate) fn gateway(config: &Config) -> Result<Gateway, Failure> {
         &config.sandbox_webhook_secret_previous,
     ];
     let secrets: Vec<_> = secrets.into_iter().flatten().cloned().collect();
+    let usable = |secret: &SecretString| is_standard_secret(secret.expose_secret());
+    if !secrets.iter().all(usable) {
+        let why = "sandbox_webhook_secret and its previous one are whsec_ and base64 of 24 bytes \
+                   or more";
+        return Err(Failure::new(Exit::Config, why));
+    }
     let sandbox = embedded || !secrets.is_empty();
     Ok(Gateway {
         sandbox: sandbox.then(|| Sandbox::new(WebhookSecrets::shared(secrets))),
@@ -35,6 +45,6 @@ fn stripe(config: &Config) -> Result<Option<Arc<Stripe>>, Failure> {
     let secrets = WebhookSecrets::shared(secrets.into_iter().flatten().cloned());
     let base = settings.base_url.as_deref().unwrap_or(STRIPE_URL);
     let stripe = Stripe::new(base, key, secrets, None);
-    let stripe = stripe.map_err(|error| Failure::new(Exit::Failure, error))?;
+    let stripe = stripe.map_err(|error| Failure::new(Exit::Config, error))?;
     Ok(Some(Arc::new(stripe)))
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use abasto_engine::{Engine, Error};
 use abasto_relay::Gateway;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::sleep;
 
 /// Pause between two looks when there was nothing to do.
@@ -18,6 +18,8 @@ const PAUSE_AFTER_FAULT: Duration = Duration::from_secs(2);
 const CARTS_MAX: u32 = 100;
 /// Most calls to payment providers at once.
 const CALLS_MAX: u32 = 16;
+
+const FAULTS: &str = "abasto_worker_faults_total";
 
 /// Runs the workers until the process ends.
 pub(crate) fn start(engine: &Engine, gateway: Gateway) {
@@ -37,17 +39,24 @@ pub(crate) fn start(engine: &Engine, gateway: Gateway) {
     });
 }
 
-/// Looks again and again, in a task of its own.
+/// Looks again and again, each time in a task of its own: a panic ends one look, not the worker.
 fn keep_at<F>(engine: &Engine, worker: &'static str, look: impl Fn(Engine) -> F + Send + 'static)
 where
     F: Future<Output = Result<usize, Error>> + Send + 'static,
 {
+    metrics::counter!(FAULTS, "worker" => worker).increment(0);
     let engine = engine.clone();
     tokio::spawn(async move {
         loop {
-            rest(worker, look(engine.clone()).await).await;
+            let looked = tokio::spawn(look(engine.clone())).await;
+            rest(worker, flat(looked)).await;
         }
     });
+}
+
+/// A panic is a fault like others, and a defect of ours.
+fn flat<T>(ended: Result<Result<T, Error>, JoinError>) -> Result<T, Error> {
+    ended.unwrap_or_else(|error| Err(Error::Internal(Box::new(error))))
 }
 
 /// Goes on at once while there is work.
@@ -56,7 +65,7 @@ async fn rest(worker: &'static str, worked: Result<usize, Error>) {
         Ok(0) => sleep(PAUSE).await,
         Ok(_) => {}
         Err(error) => {
-            metrics::counter!("abasto_worker_faults_total", "worker" => worker).increment(1);
+            metrics::counter!(FAULTS, "worker" => worker).increment(1);
             tracing::warn!(worker, %error, "a worker could not do its work");
             sleep(PAUSE_AFTER_FAULT).await;
         }
@@ -73,9 +82,28 @@ async fn call(engine: &Engine, gateway: &Gateway) -> Result<usize, Error> {
             engine.answer_call(&call, &answer).await
         });
     }
-    let made = calls.len();
-    for answered in calls.join_all().await {
-        answered?;
+    let (mut made, mut failed) = (0, None);
+    while let Some(answered) = calls.join_next().await {
+        match flat(answered) {
+            Ok(_) => made += 1,
+            Err(error) => failed = Some(error),
+        }
     }
-    Ok(made)
+    failed.map_or(Ok(made), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_a_fault_like_others() {
+        let panics = tokio::spawn(async { panic!("a defect") });
+        assert!(matches!(
+            flat::<usize>(panics.await),
+            Err(Error::Internal(_))
+        ));
+        let works = tokio::spawn(async { Ok::<_, Error>(7) });
+        assert!(matches!(flat(works.await), Ok(7)));
+    }
 }

@@ -4,12 +4,15 @@ use crate::cli::{ConfigAction, Sources};
 use crate::config::Secrets;
 use crate::exit::Failure;
 use crate::output::{Format, say, show, table};
+use crate::{gateway, tokens};
 
 pub(super) fn run(of: &Sources, what: ConfigAction, format: Format) -> Result<(), Failure> {
     let sources = super::sources(of, Vec::new())?;
     match what {
         ConfigAction::Check => {
-            sources.config()?;
+            let config = sources.config()?;
+            tokens::keys(&config.jwt)?;
+            gateway::gateway(&config)?;
             say("The configuration can be used.");
             Ok(())
         }

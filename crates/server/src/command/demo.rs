@@ -9,23 +9,25 @@ mod state;
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::path::Path;
 
 use abasto_client::Endpoint;
 use secrecy::{ExposeSecret, SecretString};
 
+use self::seed::Made;
 use super::serve::{announce, runtime};
 use crate::app::Server;
 use crate::cli::Demo;
-use crate::config::{self, Config, Flag};
+use crate::config::{self, Config, Flag, StoreUrl};
 use crate::exit::{Exit, Failure};
 use crate::{secret, store};
 
-/// Where the demo is kept unless a flag says otherwise.
+/// Where the demo is kept when nothing says where.
 const STORE: &str = "sqlite:abasto-demo.db";
 
 pub(super) fn run(arguments: &Demo) -> Result<(), Failure> {
-    let mut config = super::sources(&arguments.sources, flags(arguments))?.config()?;
+    let sources = super::sources(&arguments.sources, flags(arguments))?;
+    let sources = sources.with_default("store", "the demo's default", STORE.into());
+    let mut config = sources.config()?;
     let platform_key = platform_key(&mut config)?;
     let Some(state) = store::beside(&config.store, ".demo.json") else {
         let why = "the demo makes an embedded store: --store sqlite:PATH";
@@ -43,20 +45,18 @@ pub(super) fn run(arguments: &Demo) -> Result<(), Failure> {
             ended = &mut serving => return ended.map_err(|error| Failure::new(Exit::Failure, error)),
         };
         announce(address)?;
-        tell(address, made.as_deref(), &state)?;
+        tell(address, made.as_ref(), &config.store)?;
+        if let Some(made) = made {
+            made.shown(&state)?;
+        }
         serving.await.map_err(|error| Failure::new(Exit::Failure, error))
     })
 }
 
 fn flags(arguments: &Demo) -> Vec<Flag> {
-    let mut flags: Vec<Flag> = Vec::new();
-    if arguments.sources.store.is_none() {
-        flags.push(("store", "of the demo", STORE.into()));
-    }
-    if let Some(listen) = &arguments.listen {
-        flags.push(("listen", "--listen", listen.as_str().into()));
-    }
-    flags
+    let listen = arguments.listen.as_deref();
+    let listen = listen.map(|listen| ("listen", "--listen", listen.into()));
+    listen.into_iter().collect()
 }
 
 /// The operator's credential: the configured one, else one that only this process knows.
@@ -70,10 +70,10 @@ fn platform_key(config: &mut Config) -> Result<SecretString, Failure> {
 }
 
 /// Says how to look around.
-fn tell(address: SocketAddr, key: Option<&str>, state: &Path) -> Result<(), Failure> {
+fn tell(address: SocketAddr, made: Option<&Made>, store: &StoreUrl) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    let text = match key {
-        Some(key) => format!(
+    let text = match made {
+        Some(Made { key, .. }) => format!(
             "\nThe business \"{}\" has three branches, 40 products and a day of orders.\n\
              Its owner key, shown this once:\n\n  {key}\n\n\
              Look around with it:\n\n  \
@@ -85,9 +85,8 @@ fn tell(address: SocketAddr, key: Option<&str>, state: &Path) -> Result<(), Fail
         ),
         None => format!(
             "\nThe demo of an earlier start is served; its owner key was shown then. To begin anew,\n\
-             stop this, delete {} and start again.\n\
+             stop this, delete all files whose name begins as that of {store}, and start again.\n\
              The routes are at http://{address}/docs\n",
-            state.display()
         ),
     };
     stdout.write_all(text.as_bytes())?;

@@ -42,6 +42,8 @@ const OPTIONAL: [&str; 7] = [
 ];
 /// Variables with our prefix that belong to the commands, not to the configuration.
 const OF_COMMANDS: [&str; 5] = ["CONFIG", "KEY", "KEY_FILE", "OUTPUT", "URL"];
+/// What the defaults are called as a source.
+const OF_DEFAULTS: &str = "the defaults";
 const PREFIX: &str = "ABASTO_";
 /// A secret shorter than this can be guessed.
 const SECRET_CHARS_MIN: usize = 32;
@@ -106,6 +108,13 @@ impl Sources {
             sources = sources.merge(Layer::new(format!("the flag {flag}"), key, value));
         }
         Ok(Self(sources))
+    }
+
+    /// Another default for a key that no source has set.
+    pub(crate) fn with_default(self, key: &str, whence: &str, value: Value) -> Self {
+        let unset = self.source(key) == OF_DEFAULTS;
+        let layer = Layer::new(whence.to_owned(), key, value);
+        Self(if unset { self.0.merge(layer) } else { self.0 })
     }
 
     /// The configuration, when every value is usable.
@@ -288,7 +297,7 @@ impl Layer {
     fn defaults() -> Result<Self, Invalid> {
         let values = toml(DEFAULTS).map_err(Invalid::one)?;
         Ok(Self {
-            name: "the defaults".to_owned(),
+            name: OF_DEFAULTS.to_owned(),
             values,
         })
     }

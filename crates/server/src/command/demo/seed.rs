@@ -21,12 +21,31 @@ struct Named {
     code: String,
 }
 
-/// Makes what is not made yet. Gives the owner key when everything is complete for the first time.
+/// A demo that is complete, and whose owner key nobody has seen yet.
+#[derive(Debug)]
+pub(super) struct Made {
+    /// The owner key.
+    pub(super) key: String,
+    business_id: String,
+}
+
+impl Made {
+    /// The key has been shown: it is kept no longer.
+    pub(super) fn shown(self, path: &Path) -> Result<(), Failure> {
+        let state = State {
+            business_id: self.business_id,
+            key: None,
+        };
+        state.save(path)
+    }
+}
+
+/// Makes what is not made yet; nothing when an earlier start has made all and shown the key.
 pub(super) async fn seed(
     endpoint: Endpoint,
     platform_key: &str,
     path: &Path,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<Made>, Failure> {
     let state = match State::load(path)? {
         Some(State { key: None, .. }) => return Ok(None),
         Some(state) => state,
@@ -48,12 +67,7 @@ pub(super) async fn seed(
         played.during(|| format!("playing the order of {}", scene.customer))?;
     }
     let business_id = state.business_id;
-    State {
-        business_id,
-        key: None,
-    }
-    .save(path)?;
-    Ok(Some(key))
+    Ok(Some(Made { key, business_id }))
 }
 
 async fn open_business(

@@ -1,7 +1,6 @@
 //! What the demo remembers between starts, in a file beside its store.
 //!
-//! Owns the file. It holds the owner key only until the demo is complete: then the key has been
-//! shown and is forgotten.
+//! Owns the file. It holds the owner key only until the demo is complete and the key was shown.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};

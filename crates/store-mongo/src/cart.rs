@@ -12,12 +12,11 @@ use mongodb::Database;
 use mongodb::bson::raw::cstr;
 use mongodb::bson::{Bson, Document, doc};
 
-use crate::document::{Fields, Row, Unstorable, cart, object_id};
+use crate::document::{Fields, Row, Unreadable, Unstorable, cart, object_id};
 use crate::effect::{Command, Decided, conditional};
 use crate::fault::Fault;
-use crate::heads::Read;
-use crate::read::{Find, interactive};
-use crate::transaction::{Statement, Transaction, Verb};
+use crate::read::{self, interactive};
+use crate::transaction::{Find, Statement, Verb};
 
 fn of_cart(business: BusinessId, cart: CartId) -> Document {
     doc! { "businessId": object_id(business), "cartId": object_id(cart) }
@@ -30,14 +29,14 @@ pub(crate) async fn content(
     business: BusinessId,
     id: CartId,
 ) -> Result<CartContent, StoreError> {
-    let appends = Find::new(Collection::CartAppends, "cart-edits", of_cart(business, id));
+    let appends = read::Find::new(Collection::CartAppends, "cart-edits", of_cart(business, id));
     let rows = appends.run(database, interactive()).await?;
     let name = Collection::CartAppends.name();
     let tail = rows
         .iter()
         .map(|row| cart::read_append(Row::new(name, row)))
         .collect::<Result<_, _>>()?;
-    let state = Find::new(Collection::CartStates, "cart-state", of_cart(business, id));
+    let state = read::Find::new(Collection::CartStates, "cart-state", of_cart(business, id));
     let rows = state.run(database, interactive()).await?;
     let state = rows.first();
     let name = Collection::CartStates.name();
@@ -49,68 +48,37 @@ pub(crate) async fn content(
     })
 }
 
-/// Reads what is known of dots, and the versions of states.
-pub(crate) async fn heads(
-    transaction: &mut Transaction<'_>,
-    business: BusinessId,
-    dots: &[DotKey],
-    states: &[CartId],
-    read: &mut Read,
-) -> Result<(), Fault> {
-    let carts = dots
-        .iter()
-        .map(|dot| dot.cart)
-        .chain(states.iter().copied());
+/// The find of the states of carts, and what they know of dots.
+pub(crate) fn states(business: BusinessId, carts: impl Iterator<Item = CartId>) -> Find {
     let carts: BTreeSet<CartId> = carts.collect();
-    if carts.is_empty() {
-        return Ok(());
-    }
     let ids: Vec<Bson> = carts.iter().map(|id| object_id(*id).into()).collect();
-    let filter = doc! { "businessId": object_id(business), "cartId": { "$in": ids } };
-    let fields = Some(doc! { "cartId": 1, "version": 1, "state": 1 });
-    let mut heard: BTreeMap<CartId, (i64, Heard)> = BTreeMap::new();
-    for found in transaction
-        .find(Collection::CartStates, filter, fields)
-        .await?
-    {
-        let row = Row::new(Collection::CartStates.name(), &found);
-        let known = Heard::of(row.blob("state")?).map_err(|why| row.unreadable("state", why))?;
-        heard.insert(row.id("cartId")?, (row.int("version")?, known));
+    Find {
+        collection: Collection::CartStates,
+        filter: doc! { "businessId": object_id(business), "cartId": { "$in": ids } },
+        fields: Some(doc! { "cartId": 1, "version": 1, "state": 1 }),
     }
-    for id in states {
-        let version = heard.get(id).map_or(0, |(version, _)| *version);
-        read.heads.set_cart_state(business, *id, version);
-    }
-    for dot in dots {
-        let head = heard
-            .get(&dot.cart)
-            .map_or(DotHead::Unheard, |(_, known)| known.head(*dot));
-        read.heads.set_dot(business, *dot, head);
-    }
-    appends(transaction, business, dots, read).await
 }
 
-async fn appends(
-    transaction: &mut Transaction<'_>,
-    business: BusinessId,
-    dots: &[DotKey],
-    read: &mut Read,
-) -> Result<(), Fault> {
-    if dots.is_empty() {
-        return Ok(());
-    }
+/// The cart of a found state, its version and the dots it knows.
+pub(crate) fn heard(row: Row<'_>) -> Result<(CartId, i64, Heard), Unreadable> {
+    let known = Heard::of(row.blob("state")?).map_err(|why| row.unreadable("state", why))?;
+    Ok((row.id("cartId")?, row.int("version")?, known))
+}
+
+/// The find of edits that are not folded.
+pub(crate) fn edits(business: BusinessId, dots: &[DotKey]) -> Find {
     let named: Vec<Document> = dots.iter().map(|dot| cart::named(*dot)).collect();
-    let filter = doc! { "businessId": object_id(business), "$or": named };
-    let fields = Some(doc! { "cartId": 1, "rid": 1, "sequence": 1, "delta": 1 });
-    for found in transaction
-        .find(Collection::CartAppends, filter, fields)
-        .await?
-    {
-        let row = Row::new(Collection::CartAppends.name(), &found);
-        let kept = DotHead::Kept(row.blob("delta")?.into());
-        read.heads.set_dot(business, cart::read_dot(row)?, kept);
+    Find {
+        collection: Collection::CartAppends,
+        filter: doc! { "businessId": object_id(business), "$or": named },
+        fields: Some(doc! { "cartId": 1, "rid": 1, "sequence": 1, "delta": 1 }),
     }
-    Ok(())
+}
+
+/// The dot of a found edit and its change.
+pub(crate) fn kept(row: Row<'_>) -> Result<(DotKey, DotHead), Unreadable> {
+    let change = DotHead::Kept(row.blob("delta")?.into());
+    Ok((cart::read_dot(row)?, change))
 }
 
 /// The statements of a batch: the records of edited carts are touched first, so that an edit and

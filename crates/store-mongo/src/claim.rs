@@ -5,7 +5,7 @@
 use abasto_domain::id::{BusinessId, RawId};
 use abasto_store::index::Collection;
 use abasto_store::record::{Claim, Unique};
-use mongodb::bson::raw::RawDocumentBuf;
+use mongodb::bson::raw::RawDocument;
 use mongodb::bson::{Bson, Document, doc};
 
 use crate::document::{Row, Unreadable, object_id};
@@ -72,7 +72,7 @@ pub(crate) fn filter<'a>(
 }
 
 /// The claim of a found document and its holder.
-pub(crate) fn holder(rule: Unique, row: &RawDocumentBuf) -> Result<(Claim, RawId), Unreadable> {
+pub(crate) fn holder(rule: Unique, row: &RawDocument) -> Result<(Claim, RawId), Unreadable> {
     let (collection, name) = field(rule);
     let row = Row::new(collection.name(), row);
     let value = if is_id(rule) {

@@ -21,7 +21,7 @@ use crate::deadline::Deadline;
 use crate::fault::{Fault, store_error};
 use crate::lane::{Answer, TRY_TIME, Waiting, Work};
 use crate::read;
-use crate::runner::{Cause, End, Runner};
+use crate::runner::{Applied, Cause, End, Runner};
 
 /// Kept back from a batch's deadline, to look up what became of it.
 const LOOK_UP: Duration = Duration::from_millis(500);
@@ -83,7 +83,7 @@ impl Committer {
 
 #[async_trait]
 impl Work for Committer {
-    async fn run(&self, taken: Vec<Waiting>) -> Vec<Waiting> {
+    async fn run(&self, taken: Vec<Waiting>, applied: Applied) -> Vec<Waiting> {
         let due = taken.iter().map(|waiting| waiting.deadline).min();
         let deadline = due
             .unwrap_or_else(|| Deadline::after(Duration::ZERO))
@@ -94,7 +94,7 @@ impl Work for Committer {
             Err(error) => return refuse(callers, &error),
         };
         let began = Instant::now();
-        match self.runner.run(&mut batch, deadline).await {
+        match self.runner.run(&mut batch, deadline, applied).await {
             End::Committed(decisions) => {
                 if decisions.iter().any(|it| matches!(it, Decision::Wrote(_))) {
                     self.meter.committed(decisions.len(), began.elapsed());

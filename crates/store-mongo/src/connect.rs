@@ -65,14 +65,18 @@ pub(crate) async fn connect(uri: &str) -> Result<Database, ConnectError> {
     let hello = client
         .database("admin")
         .run_command(doc! { "hello": 1 })
-        .selection_criteria(SelectionCriteria::ReadPreference(ReadPreference::Nearest {
-            options: None,
-        }))
+        .selection_criteria(nearest())
         .await
         .map_err(|why| ConnectError::Unreachable(brief(&why)))?;
     check_deployment(&hello)?;
     check_version(&client, &hello).await?;
+    check_journal(&client).await?;
     Ok(client.database(name.as_deref().unwrap_or(DEFAULT_DATABASE)))
+}
+
+/// Any node: what is asked this way is the same on all.
+const fn nearest() -> SelectionCriteria {
+    SelectionCriteria::ReadPreference(ReadPreference::Nearest { options: None })
 }
 
 /// Options with our limits where the address says nothing, or why they cannot be used.
@@ -152,6 +156,30 @@ async fn check_version(client: &Client, hello: &Document) -> Result<(), ConnectE
     ))
 }
 
+/// A majority must mean a majority of journals. Who may not read the configuration of the set is
+/// taken at the server's default, which is so.
+async fn check_journal(client: &Client) -> Result<(), ConnectError> {
+    let admin = client.database("admin");
+    let config = admin.run_command(doc! { "replSetGetConfig": 1 });
+    let Ok(reply) = config.selection_criteria(nearest()).await else {
+        tracing::info!("the configuration of the replica set cannot be read");
+        return Ok(());
+    };
+    match reply.get_document("config") {
+        Ok(config) => check_set(config),
+        Err(_) => Ok(()),
+    }
+}
+
+fn check_set(config: &Document) -> Result<(), ConnectError> {
+    match config.get_bool("writeConcernMajorityJournalDefault") {
+        Ok(false) => Err(ConnectError::WeakWriteConcern(
+            "of the set (writeConcernMajorityJournalDefault: false)".to_owned(),
+        )),
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,5 +238,16 @@ mod tests {
         ));
         let node = doc! { "ok": 1, "setName": "rs0", "maxWireVersion": 17 };
         assert!(check_deployment(&node).is_ok());
+    }
+
+    #[test]
+    fn a_set_that_confirms_without_its_journals_is_refused() {
+        let set = |journaled: bool| doc! { "writeConcernMajorityJournalDefault": journaled };
+        assert!(matches!(
+            check_set(&set(false)),
+            Err(ConnectError::WeakWriteConcern(_))
+        ));
+        assert!(check_set(&set(true)).is_ok());
+        assert!(check_set(&doc! {}).is_ok());
     }
 }

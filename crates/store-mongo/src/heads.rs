@@ -1,24 +1,23 @@
-//! Reading heads: everything a batch of units is decided against, in a handful of finds.
+//! Reading heads: everything a batch of units is decided against, in one command.
 //!
-//! Owns the filters and projections of these finds. Must not decide.
+//! Owns the filters and projections of its finds. Must not decide.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use abasto_domain::id::{BusinessId, CartId, CustomerId, RawId};
-use abasto_domain::idempotency::OperationKey;
 use abasto_domain::number::Series;
 use abasto_domain::stock::Place;
-use abasto_store::cart::DotKey;
+use abasto_store::cart::{DotHead, DotKey};
 use abasto_store::heads::Heads;
 use abasto_store::index::Collection;
 use abasto_store::record::{Claim, DocumentKey, HeadKey, Kind, Unique};
 use abasto_store::tally::TallyKey;
 use mongodb::bson::{Bson, Document, doc};
 
-use crate::document::{Row, counter, object_id, operation, stock, tally};
+use crate::document::{Row, Unreadable, counter, object_id, operation, stock, tally};
 use crate::fault::Fault;
-use crate::transaction::Transaction;
+use crate::transaction::{Find, Transaction};
 use crate::{cart, claim, collection};
 
 /// Heads as they were read, with the versions that conditional writes name.
@@ -73,6 +72,19 @@ impl Wanted {
     }
 }
 
+/// What a find looks for, and so how its rows are read.
+#[derive(Debug, Clone, Copy)]
+enum Sought {
+    Operations,
+    Documents(Kind),
+    Holders(Unique),
+    Series,
+    Tallies,
+    Levels,
+    CartStates,
+    CartEdits,
+}
+
 /// Reads the heads within the transaction.
 pub(crate) async fn read(
     transaction: &mut Transaction<'_>,
@@ -80,51 +92,149 @@ pub(crate) async fn read(
     keys: BTreeSet<HeadKey>,
 ) -> Result<Read, Fault> {
     let mut read = Read::default();
+    for key in &keys {
+        read.nothing_at(business, key);
+    }
     let wanted = Wanted::of(keys);
-    operations(transaction, business, &wanted, &mut read).await?;
-    for (kind, ids) in &wanted.documents {
-        documents(transaction, business, *kind, ids, &mut read).await?;
+    let (sought, finds): (Vec<Sought>, Vec<Find>) = wanted.finds(business).into_iter().unzip();
+    for (place, row) in transaction.gather(&finds).await? {
+        if let (Some(sought), Some(find)) = (sought.get(place), finds.get(place)) {
+            let row = Row::new(find.collection.name(), &row);
+            read.take(business, *sought, row, &wanted.dots)?;
+        }
     }
-    for (rule, claims) in &wanted.claims {
-        holders(transaction, business, *rule, claims, &mut read).await?;
-    }
-    series(transaction, business, &wanted.series, &mut read).await?;
-    tallies(transaction, business, &wanted.tallies, &mut read).await?;
-    levels(transaction, business, &wanted.places, &mut read).await?;
-    cart::heads(
-        transaction,
-        business,
-        &wanted.dots,
-        &wanted.states,
-        &mut read,
-    )
-    .await?;
     Ok(read)
 }
 
-async fn documents(
-    transaction: &mut Transaction<'_>,
-    business: BusinessId,
-    kind: Kind,
-    ids: &[RawId],
-    read: &mut Read,
-) -> Result<(), Fault> {
-    for id in ids {
-        read.heads
-            .set_document(business, DocumentKey { kind, id: *id }, 0);
-    }
-    let collection = collection::of(kind);
-    let filter = by_ids(business, kind, ids);
-    let fields = Some(doc! { "version": 1 });
-    for found in transaction.find(collection, filter, fields).await? {
-        let row = Row::new(collection.name(), &found);
-        let key = DocumentKey {
-            kind,
-            id: row.id("_id")?,
+impl Wanted {
+    /// One find for each sort of head. States of carts come before their edits, which override
+    /// what states know.
+    fn finds(&self, business: BusinessId) -> Vec<(Sought, Find)> {
+        let mut finds = Vec::new();
+        let mut add = |sought, collection, filter, fields| {
+            let find = Find {
+                collection,
+                filter,
+                fields,
+            };
+            finds.push((sought, find));
         };
-        read.heads.set_document(business, key, row.int("version")?);
+        if let Some(filter) = by_keys(business, &self.operations) {
+            add(Sought::Operations, Collection::Operations, filter, None);
+        }
+        for (kind, ids) in &self.documents {
+            let filter = by_ids(business, *kind, ids);
+            let fields = Some(doc! { "version": 1 });
+            add(
+                Sought::Documents(*kind),
+                collection::of(*kind),
+                filter,
+                fields,
+            );
+        }
+        for (rule, claims) in &self.claims {
+            let (collection, name) = claim::field(*rule);
+            let values = claims.iter().map(|claim| claim.value.as_str());
+            let filter = claim::filter(business, *rule, values);
+            add(
+                Sought::Holders(*rule),
+                collection,
+                filter,
+                Some(doc! { name: 1 }),
+            );
+        }
+        if !self.series.is_empty() {
+            let filter = by_series(business, &self.series);
+            add(Sought::Series, Collection::Counters, filter, None);
+        }
+        if !self.tallies.is_empty() {
+            let each: Vec<Document> = self.tallies.iter().map(|key| tally::named(*key)).collect();
+            let filter = doc! { "businessId": object_id(business), "$or": each };
+            add(Sought::Tallies, Collection::Tallies, filter, None);
+        }
+        if !self.places.is_empty() {
+            let filter = by_places(business, &self.places);
+            add(Sought::Levels, Collection::StockLevels, filter, None);
+        }
+        let carts = self.dots.iter().map(|dot| dot.cart);
+        let carts = carts.chain(self.states.iter().copied());
+        if !self.dots.is_empty() || !self.states.is_empty() {
+            finds.push((Sought::CartStates, cart::states(business, carts)));
+        }
+        if !self.dots.is_empty() {
+            finds.push((Sought::CartEdits, cart::edits(business, &self.dots)));
+        }
+        finds
     }
-    Ok(())
+}
+
+impl Read {
+    /// A head as it is when nothing is found.
+    fn nothing_at(&mut self, business: BusinessId, key: &HeadKey) {
+        let heads = &mut self.heads;
+        match key.clone() {
+            HeadKey::Document(key) => heads.set_document(business, key, 0),
+            HeadKey::Level(place) => heads.set_level(business, place, None),
+            HeadKey::Claim(claim) => heads.set_claim(business, claim, None),
+            HeadKey::Series(series) => heads.set_series(business, series, 0),
+            HeadKey::Tally(key) => heads.set_tally(business, key, 0),
+            HeadKey::Operation(key) => heads.set_operation(business, key, None),
+            HeadKey::Dot(dot) => heads.set_dot(business, dot, DotHead::Unheard),
+            HeadKey::CartState(cart) => heads.set_cart_state(business, cart, 0),
+        }
+    }
+
+    /// A head as it was found.
+    fn take(
+        &mut self,
+        business: BusinessId,
+        sought: Sought,
+        row: Row<'_>,
+        dots: &[DotKey],
+    ) -> Result<(), Unreadable> {
+        let heads = &mut self.heads;
+        match sought {
+            Sought::Operations => {
+                let operation = operation::read(row)?;
+                heads.set_operation(business, operation.key.clone(), Some(Arc::new(operation)));
+            }
+            Sought::Documents(kind) => {
+                let key = DocumentKey::new(kind, row.id::<RawId>("_id")?);
+                heads.set_document(business, key, row.int("version")?);
+            }
+            Sought::Holders(rule) => {
+                let (claim, holder) = claim::holder(rule, row.raw())?;
+                heads.set_claim(business, claim, Some(holder));
+            }
+            Sought::Series => {
+                let counter = counter::read(row)?;
+                self.series.insert(counter.series.clone(), counter.last);
+                heads.set_series(business, counter.series, counter.last);
+            }
+            Sought::Tallies => {
+                let tally = tally::read(row)?;
+                self.tallies.insert(tally.key, tally.value);
+                heads.set_tally(business, tally.key, tally.value);
+            }
+            Sought::Levels => {
+                let level = stock::read_level(row)?;
+                self.levels.insert(level.place, level.version);
+                heads.set_level(business, level.place, Some(level));
+            }
+            Sought::CartStates => {
+                let (cart, version, heard) = cart::heard(row)?;
+                heads.set_cart_state(business, cart, version);
+                for dot in dots.iter().filter(|dot| dot.cart == cart) {
+                    heads.set_dot(business, *dot, heard.head(*dot));
+                }
+            }
+            Sought::CartEdits => {
+                let (dot, kept) = cart::kept(row)?;
+                heads.set_dot(business, dot, kept);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The filter of documents by id. A business is found only as itself.
@@ -144,51 +254,6 @@ pub(crate) fn by_ids(business: BusinessId, kind: Kind, ids: &[RawId]) -> Documen
             scoped
         }
     }
-}
-
-async fn holders(
-    transaction: &mut Transaction<'_>,
-    business: BusinessId,
-    rule: Unique,
-    claims: &[Claim],
-    read: &mut Read,
-) -> Result<(), Fault> {
-    for claim in claims {
-        read.heads.set_claim(business, claim.clone(), None);
-    }
-    let (collection, name) = claim::field(rule);
-    let values = claims.iter().map(|claim| claim.value.as_str());
-    let filter = claim::filter(business, rule, values);
-    let fields = Some(doc! { name: 1 });
-    for found in transaction.find(collection, filter, fields).await? {
-        let (claim, holder) = claim::holder(rule, &found)?;
-        read.heads.set_claim(business, claim, Some(holder));
-    }
-    Ok(())
-}
-
-async fn levels(
-    transaction: &mut Transaction<'_>,
-    business: BusinessId,
-    places: &[Place],
-    read: &mut Read,
-) -> Result<(), Fault> {
-    if places.is_empty() {
-        return Ok(());
-    }
-    for place in places {
-        read.heads.set_level(business, *place, None);
-    }
-    let filter = by_places(business, places);
-    for found in transaction
-        .find(Collection::StockLevels, filter, None)
-        .await?
-    {
-        let level = stock::read_level(Row::new(Collection::StockLevels.name(), &found))?;
-        read.levels.insert(level.place, level.version);
-        read.heads.set_level(business, level.place, Some(level));
-    }
-    Ok(())
 }
 
 /// The filter of levels by place: one scan per branch.
@@ -212,81 +277,12 @@ pub(crate) fn by_places(business: BusinessId, places: &[Place]) -> Document {
     filter
 }
 
-async fn series(
-    transaction: &mut Transaction<'_>,
-    business: BusinessId,
-    wanted: &[Series],
-    read: &mut Read,
-) -> Result<(), Fault> {
-    if wanted.is_empty() {
-        return Ok(());
-    }
-    for series in wanted {
-        read.heads.set_series(business, series.clone(), 0);
-    }
+/// The filter of counters by series.
+fn by_series(business: BusinessId, wanted: &[Series]) -> Document {
     let each = wanted.iter().map(|series| {
         doc! { "code": series.code.as_str(), "year": i64::from(series.year) }
     });
-    let filter = doc! { "businessId": object_id(business), "$or": each.collect::<Vec<_>>() };
-    for found in transaction.find(Collection::Counters, filter, None).await? {
-        let counter = counter::read(Row::new(Collection::Counters.name(), &found))?;
-        read.series.insert(counter.series.clone(), counter.last);
-        read.heads
-            .set_series(business, counter.series, counter.last);
-    }
-    Ok(())
-}
-
-async fn tallies(
-    transaction: &mut Transaction<'_>,
-    business: BusinessId,
-    wanted: &[TallyKey],
-    read: &mut Read,
-) -> Result<(), Fault> {
-    if wanted.is_empty() {
-        return Ok(());
-    }
-    for key in wanted {
-        read.heads.set_tally(business, *key, 0);
-    }
-    let each: Vec<Document> = wanted.iter().map(|key| tally::named(*key)).collect();
-    let filter = doc! { "businessId": object_id(business), "$or": each };
-    for found in transaction.find(Collection::Tallies, filter, None).await? {
-        let tally = tally::read(Row::new(Collection::Tallies.name(), &found))?;
-        read.tallies.insert(tally.key, tally.value);
-        read.heads.set_tally(business, tally.key, tally.value);
-    }
-    Ok(())
-}
-
-async fn operations(
-    transaction: &mut Transaction<'_>,
-    business: BusinessId,
-    wanted: &Wanted,
-    read: &mut Read,
-) -> Result<(), Fault> {
-    for (customer, keys) in &wanted.operations {
-        for key in keys {
-            let key = OperationKey {
-                customer: *customer,
-                key: key.clone(),
-            };
-            read.heads.set_operation(business, key, None);
-        }
-    }
-    let Some(filter) = by_keys(business, &wanted.operations) else {
-        return Ok(());
-    };
-    for found in transaction
-        .find(Collection::Operations, filter, None)
-        .await?
-    {
-        let operation = operation::read(Row::new(Collection::Operations.name(), &found))?;
-        let key = operation.key.clone();
-        read.heads
-            .set_operation(business, key, Some(Arc::new(operation)));
-    }
-    Ok(())
+    doc! { "businessId": object_id(business), "$or": each.collect::<Vec<_>>() }
 }
 
 /// The filter of operations by key: one scan per customer.

@@ -1,7 +1,8 @@
 //! Lanes: units of one business and branch wait here and go into transactions together.
 //!
 //! Owns the queues, their bounds and how much goes into one batch. There is no timer: a lane takes
-//! whatever waits when its last commit returns. A lane is a task that lives while it has work.
+//! whatever waits when its last batch is applied, while that one becomes durable. A lane is a task
+//! that lives while it has work.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,8 +16,10 @@ use abasto_store::unit::UnitOfWork;
 use abasto_store::verdict::Verdict;
 use async_trait::async_trait;
 use tokio::sync::{Semaphore, oneshot};
+use tokio::task::JoinHandle;
 
 use crate::deadline::{Deadline, INTERACTIVE};
+use crate::runner::Applied;
 
 /// Most units of one transaction.
 const UNITS_MAX: usize = 256;
@@ -57,8 +60,9 @@ impl Waiting {
 /// What a lane does with the units it takes.
 #[async_trait]
 pub(crate) trait Work: Send + Sync + 'static {
-    /// Answers all units but those it gives back, which go first into the next batch.
-    async fn run(&self, units: Vec<Waiting>) -> Vec<Waiting>;
+    /// Answers all units but those it gives back, which go first into the next batch. Tells when the
+    /// next batch may begin.
+    async fn run(&self, units: Vec<Waiting>, applied: Applied) -> Vec<Waiting>;
 }
 
 type LaneKey = (BusinessId, Option<BranchId>);
@@ -74,7 +78,7 @@ struct Lane {
 pub(crate) struct Lanes<W> {
     lanes: Mutex<HashMap<LaneKey, Lane>>,
     waiting: AtomicUsize,
-    transactions: Semaphore,
+    transactions: Arc<Semaphore>,
     work: Arc<W>,
     meter: Arc<CommitMeter>,
 }
@@ -93,7 +97,7 @@ impl<W: Work> Lanes<W> {
         Self {
             lanes: Mutex::default(),
             waiting: AtomicUsize::new(0),
-            transactions: Semaphore::new(TRANSACTIONS_MAX),
+            transactions: Arc::new(Semaphore::new(TRANSACTIONS_MAX)),
             work: Arc::new(work),
             meter,
         }
@@ -122,30 +126,38 @@ impl<W: Work> Lanes<W> {
             self.meter.overloaded();
             return Err(StoreError::Overloaded);
         }
-        match lanes.get_mut(&key) {
-            Some(lane) if lane.waiting.len() >= LANE_WAITING_MAX => {
-                self.meter.overloaded();
-                return Err(StoreError::Overloaded);
-            }
-            Some(lane) => lane.waiting.push_back(waiting),
-            None => {
-                let lane = Lane {
-                    waiting: VecDeque::from([waiting]),
-                    units_max: UNITS_MAX,
-                };
-                lanes.insert(key, lane);
-                tokio::spawn(Self::serve(Arc::clone(self), key));
-            }
+        let lane = self.lane(&mut lanes, key);
+        if lane.waiting.len() >= LANE_WAITING_MAX {
+            self.meter.overloaded();
+            return Err(StoreError::Overloaded);
         }
+        lane.waiting.push_back(waiting);
         self.waiting.fetch_add(1, Ordering::Relaxed);
         self.meter.waiting(1);
         Ok(())
     }
 
+    /// The lane, which begins to be served when it is new. Something must be put in it.
+    fn lane<'a>(
+        self: &Arc<Self>,
+        lanes: &'a mut HashMap<LaneKey, Lane>,
+        key: LaneKey,
+    ) -> &'a mut Lane {
+        lanes.entry(key).or_insert_with(|| {
+            tokio::spawn(Self::serve(Arc::clone(self), key));
+            Lane {
+                waiting: VecDeque::new(),
+                units_max: UNITS_MAX,
+            }
+        })
+    }
+
     async fn serve(self: Arc<Self>, key: LaneKey) {
+        // The batch before, which may still become durable: no more than this one goes on ahead.
+        let mut before: Option<JoinHandle<()>> = None;
         loop {
             // Closed never: the semaphore lives as long as the lanes.
-            let _turn = self.transactions.acquire().await;
+            let turn = Arc::clone(&self.transactions).acquire_owned().await;
             let Some(units) = self.take(key) else {
                 return;
             };
@@ -155,20 +167,30 @@ impl<W: Work> Lanes<W> {
                 self.meter.overloaded();
                 waiting.tell(Err(StoreError::Overloaded));
             }
-            if !due.is_empty() {
-                let taken = due.len();
-                let left = self.work_on(due).await;
-                self.give_back(key, taken, left);
+            if due.is_empty() {
+                continue;
+            }
+            let (applied, may_go_on) = Applied::channel();
+            let lanes = Arc::clone(&self);
+            let batch = tokio::spawn(async move {
+                lanes.work_on(key, due, applied).await;
+                drop(turn);
+            });
+            // Told, or over.
+            drop(may_go_on.await);
+            if let Some(before) = before.replace(batch) {
+                drop(before.await);
             }
         }
     }
 
     /// Runs a batch in a task of its own, so that a panic ends the batch and not the lane: the
     /// callers then learn that the outcome is unknown.
-    async fn work_on(&self, units: Vec<Waiting>) -> Vec<Waiting> {
+    async fn work_on(self: &Arc<Self>, key: LaneKey, units: Vec<Waiting>, applied: Applied) {
+        let taken = units.len();
         let work = Arc::clone(&self.work);
-        let run = tokio::spawn(async move { work.run(units).await });
-        run.await.unwrap_or_default()
+        let run = tokio::spawn(async move { work.run(units, applied).await });
+        self.give_back(key, taken, run.await.unwrap_or_default());
     }
 
     /// The next batch; nothing, and the end of the lane, when nothing waits.
@@ -185,16 +207,16 @@ impl<W: Work> Lanes<W> {
         Some(lane.waiting.drain(..count).collect())
     }
 
-    fn give_back(&self, key: LaneKey, taken: usize, left: Vec<Waiting>) {
+    fn give_back(self: &Arc<Self>, key: LaneKey, taken: usize, left: Vec<Waiting>) {
         let mut lanes = self.lock();
-        let Some(lane) = lanes.get_mut(&key) else {
+        if left.is_empty() {
+            if let Some(lane) = lanes.get_mut(&key) {
+                lane.units_max = UNITS_MAX.min(lane.units_max * 2);
+            }
             return;
-        };
-        lane.units_max = if left.is_empty() {
-            UNITS_MAX.min(lane.units_max * 2)
-        } else {
-            (taken - left.len()).max(1)
-        };
+        }
+        let lane = self.lane(&mut lanes, key);
+        lane.units_max = (taken - left.len()).max(1);
         self.waiting.fetch_add(left.len(), Ordering::Relaxed);
         self.meter.waiting(left.len());
         for waiting in left.into_iter().rev() {

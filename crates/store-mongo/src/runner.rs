@@ -9,10 +9,16 @@
 //! | body | a conditional write missed | open transaction | abort, the body again |
 //! | body | 50, no time left | nothing | again while the deadline allows |
 //! | body | anything else | nothing | end: a defect |
-//! | commit | none | committed by a majority | done |
+//! | commit | none, for the first time | applied by the primary | the next batch may begin; commit again |
+//! | commit | none, once more | committed by a majority | done |
 //! | commit | transient label (251, 112) | nothing | back off, run the body again |
 //! | commit | 225 | unknown to us: the session was used again | end: unknown, a defect |
 //! | commit | anything else, or no answer | unknown | commit again on the same session |
+//!
+//! A commit is sent twice. The first asks the primary alone, so that the next batch of the lane can
+//! read what this one wrote; the second, which the driver sends with write concern majority, is what
+//! callers wait for. A batch that read what a majority never gets cannot commit either: its entry
+//! comes later in the same log.
 //!
 //! A commit that is still unknown at the deadline is answered as such, and goes on being committed
 //! in the background for as long as the server may keep the transaction open. A future of the
@@ -29,6 +35,7 @@ use mongodb::options::{
     Acknowledgment, ReadConcern, ReadPreference, SelectionCriteria, WriteConcern,
 };
 use mongodb::{Client, ClientSession, Database};
+use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
 use crate::budget::Budget;
@@ -85,6 +92,26 @@ pub(crate) enum Cause {
     Fault(Fault),
 }
 
+/// Told when a batch is applied, so that the next one may begin. Dropped, it says that the batch is
+/// over.
+#[derive(Debug)]
+pub(crate) struct Applied(Option<oneshot::Sender<()>>);
+
+impl Applied {
+    /// One, and what waits for it.
+    pub(crate) fn channel() -> (Self, oneshot::Receiver<()>) {
+        let (sender, receiver) = oneshot::channel();
+        (Self(Some(sender)), receiver)
+    }
+
+    fn tell(&mut self) {
+        if let Some(waiting) = self.0.take() {
+            // Nobody has to wait for it.
+            let _ = waiting.send(());
+        }
+    }
+}
+
 /// Runs bodies in transactions.
 #[derive(Debug)]
 pub(crate) struct Runner {
@@ -110,9 +137,16 @@ impl Runner {
     }
 
     /// Runs a body until it commits, cannot, or the deadline passes.
-    pub(crate) async fn run<B: Body>(&self, body: &mut B, deadline: Deadline) -> End<B::Out> {
+    ///
+    /// Tells once when the primary has applied it, before a majority has.
+    pub(crate) async fn run<B: Body>(
+        &self,
+        body: &mut B,
+        deadline: Deadline,
+        mut applied: Applied,
+    ) -> End<B::Out> {
         for attempt in 1u32.. {
-            match self.attempt(body, deadline).await {
+            match self.attempt(body, deadline, &mut applied).await {
                 Attempt::Committed(out) => return End::Committed(out),
                 Attempt::Failed(fault) => return End::NotCommitted(Cause::Fault(fault)),
                 Attempt::Unknown(out, session) => {
@@ -139,7 +173,12 @@ impl Runner {
         End::NotCommitted(Cause::OutOfTime("too many attempts".to_owned()))
     }
 
-    async fn attempt<B: Body>(&self, body: &mut B, deadline: Deadline) -> Attempt<B::Out> {
+    async fn attempt<B: Body>(
+        &self,
+        body: &mut B,
+        deadline: Deadline,
+        applied: &mut Applied,
+    ) -> Attempt<B::Out> {
         let mut session = match self.start(deadline).await {
             Ok(session) => session,
             Err(error) if fault::is_away(&error) => return Attempt::Again(brief(&error)),
@@ -152,7 +191,7 @@ impl Runner {
         };
         let ran = timeout(deadline.left(), body.attempt(&mut transaction)).await;
         match ran {
-            Ok(Ok(out)) => self.commit(session, out, deadline).await,
+            Ok(Ok(out)) => self.commit(session, out, deadline, applied).await,
             Ok(Err(fault)) => {
                 abort(&mut session).await;
                 after_body(body, fault).await
@@ -164,14 +203,12 @@ impl Runner {
     async fn start(&self, deadline: Deadline) -> Result<ClientSession, Error> {
         let client: &Client = self.database.client();
         let mut session = client.start_session().await?;
-        let journaled = WriteConcern::builder()
-            .w(Acknowledgment::Majority)
-            .journal(true)
-            .build();
+        // Of the first commit; the driver sends every further one with majority.
+        let primary = WriteConcern::builder().w(Acknowledgment::Nodes(1)).build();
         session
             .start_transaction()
             .read_concern(ReadConcern::snapshot())
-            .write_concern(journaled)
+            .write_concern(primary)
             .selection_criteria(SelectionCriteria::ReadPreference(ReadPreference::Primary))
             .max_commit_time(deadline.max_time())
             .await?;
@@ -183,10 +220,16 @@ impl Runner {
         mut session: ClientSession,
         out: T,
         deadline: Deadline,
+        applied: &mut Applied,
     ) -> Attempt<T> {
+        let mut confirmed = 0;
         loop {
             let answer = COMMIT_ANSWER.min(deadline.left());
             match timeout(answer, session.commit_transaction()).await {
+                Ok(Ok(())) if confirmed == 0 => {
+                    confirmed += 1;
+                    applied.tell();
+                }
                 Ok(Ok(())) => return Attempt::Committed(out),
                 Ok(Err(error)) if is_transient(&error) => return Attempt::Again(brief(&error)),
                 Ok(Err(error)) => {

@@ -1,15 +1,16 @@
-//! One attempt of a transaction: finds and writes within its session.
+//! One attempt of a transaction: what it reads and writes within its session.
 //!
 //! Owns how commands carry deadline and comment, how long lists of statements are cut into
 //! commands, and how replies are checked. Must not know units.
 
 use abasto_store::index::Collection;
-use mongodb::bson::raw::{CStr, RawArrayBuf, RawDocumentBuf, cstr};
-use mongodb::bson::{Bson, Document};
+use mongodb::bson::raw::{CStr, RawArrayBuf, RawDocument, RawDocumentBuf, cstr};
+use mongodb::bson::{Bson, Document, doc};
 use mongodb::{ClientSession, Database};
 
 use crate::collection::comment;
 use crate::deadline::Deadline;
+use crate::document::{Row, Unreadable};
 use crate::fault::{Fault, Refusal, refused};
 
 /// Largest command we send, well below the server's 16 MiB.
@@ -23,6 +24,15 @@ pub(crate) struct Transaction<'a> {
     pub(crate) database: &'a Database,
     pub(crate) session: &'a mut ClientSession,
     pub(crate) deadline: Deadline,
+}
+
+/// A find that is read together with others.
+#[derive(Debug)]
+pub(crate) struct Find {
+    pub(crate) collection: Collection,
+    pub(crate) filter: Document,
+    /// All fields, when nothing is named.
+    pub(crate) fields: Option<Document>,
 }
 
 /// A statement of a write command and the unit of the batch it belongs to.
@@ -54,28 +64,26 @@ impl Verb {
 }
 
 impl Transaction<'_> {
-    /// All documents that match.
-    pub(crate) async fn find(
+    /// All documents that match any of the finds, each with the place of its find: one command,
+    /// however many collections there are.
+    pub(crate) async fn gather(
         &mut self,
-        collection: Collection,
-        filter: Document,
-        fields: Option<Document>,
-    ) -> Result<Vec<RawDocumentBuf>, Fault> {
-        let handle = self
+        finds: &[Find],
+    ) -> Result<Vec<(usize, RawDocumentBuf)>, Fault> {
+        if finds.is_empty() {
+            return Ok(Vec::new());
+        }
+        let gather = self
             .database
-            .collection::<RawDocumentBuf>(collection.name());
-        let mut find = handle
-            .find(filter)
+            .aggregate(together(finds))
             .batch_size(ROWS_PER_BATCH)
             .max_time(self.deadline.max_time())
-            .comment(Bson::String(comment("heads", collection.name())));
-        if let Some(fields) = fields {
-            find = find.projection(fields);
-        }
-        let mut cursor = find.session(&mut *self.session).await?;
+            .comment(Bson::String(comment("heads", "batch")));
+        let gather = gather.session(&mut *self.session).await?;
+        let mut cursor = gather.with_type::<RawDocumentBuf>();
         let mut found = Vec::new();
         while cursor.advance(self.session).await? {
-            found.push(cursor.current().to_owned());
+            found.push(apart(cursor.current())?);
         }
         Ok(found)
     }
@@ -135,6 +143,34 @@ impl Transaction<'_> {
             Err(Fault::Missed(collection.name()))
         }
     }
+}
+
+/// The finds as one pipeline. `$unionWith` is refused within transactions, `$lookup` is not; its
+/// arrays are taken apart again so that no document of the answer grows with the batch.
+fn together(finds: &[Find]) -> Vec<Document> {
+    let mut pipeline = vec![doc! { "$documents": [{}] }];
+    let mut rows = Vec::with_capacity(finds.len());
+    for (place, find) in (0i64..).zip(finds) {
+        let mut inner = vec![doc! { "$match": &find.filter }];
+        inner.extend(find.fields.iter().map(|fields| doc! { "$project": fields }));
+        let name = format!("find{place}");
+        rows.push(doc! { "$map": {
+            "input": format!("${name}"), "in": { "find": { "$literal": place }, "row": "$$this" },
+        } });
+        pipeline.push(doc! { "$lookup": {
+            "from": find.collection.name(), "pipeline": inner, "as": name,
+        } });
+    }
+    pipeline.push(doc! { "$project": { "rows": { "$concatArrays": rows } } });
+    pipeline.push(doc! { "$unwind": "$rows" });
+    pipeline.push(doc! { "$replaceWith": "$rows" });
+    pipeline
+}
+
+/// The place of a row's find, and the row.
+fn apart(found: &RawDocument) -> Result<(usize, RawDocumentBuf), Unreadable> {
+    let found = Row::new("heads", found);
+    Ok((found.number("find")?, found.row("row")?.raw().to_owned()))
 }
 
 /// A whole number of a reply, of either width.

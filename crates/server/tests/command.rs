@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::harness::{PLATFORM_KEY, Server, Shop, abasto, run};
+use super::harness::{PLATFORM_KEY, Server, Shop, StoreKind, abasto, on_both_stores, run};
+
+on_both_stores!(businesses_and_keys_are_managed_from_the_command_line);
 
 #[test]
 fn documents_go_to_stdout() {
@@ -46,9 +48,8 @@ fn the_configuration_shows_values_and_sources_without_secrets() {
     assert_eq!((checked.code, checked.stdout.as_str()), (Some(0), ""));
 }
 
-#[tokio::test]
-async fn businesses_and_keys_are_managed_from_the_command_line() {
-    let server = Server::start();
+async fn businesses_and_keys_are_managed_from_the_command_line(kind: StoreKind) {
+    let server = Server::on(kind);
     assert_eq!(
         run(abasto().args(["healthcheck", "--url", &server.url])).code,
         Some(0)

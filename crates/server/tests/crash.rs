@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 
-use super::harness::{Http, Server, Shop, run};
+use super::harness::{Http, Server, Shop, StoreKind, on_both_stores, run};
+
+on_both_stores!(every_acknowledged_order_survives);
 
 const CLIENTS: usize = 8;
 const BEFORE_THE_CUT: usize = 300;
@@ -22,7 +24,7 @@ async fn shop_on(
     for number in 0.. {
         let key = format!("order-{client}-{number}");
         let order = shop.order(&[(client + number) % 5, 5 + number % 5]);
-        match http.try_post("/v1/orders", Some(&key), &order).await {
+        match http.try_insist("/v1/orders", &key, &order).await {
             Ok(reply) => {
                 answers.insert(key, reply.expect(201));
                 placed.fetch_add(1, Ordering::Relaxed);
@@ -33,9 +35,8 @@ async fn shop_on(
     unreachable!("the loop has no end of its own")
 }
 
-#[tokio::test]
-async fn every_acknowledged_order_survives() {
-    let server = Server::start();
+async fn every_acknowledged_order_survives(kind: StoreKind) {
+    let server = Server::on(kind);
     let shop = Arc::new(Shop::open(&server, 10, 1_000_000).await);
     let placed = Arc::new(AtomicUsize::new(0));
     let clients = (0..CLIENTS).map(|client| {
@@ -69,9 +70,7 @@ async fn every_acknowledged_order_survives() {
             .map(|part| part.parse().unwrap())
             .collect();
         let order = shop.order(&[(parts[0] + parts[1]) % 5, 5 + parts[1] % 5]);
-        http.post("/v1/orders", Some(&key), &order)
-            .await
-            .expect(201);
+        http.insist("/v1/orders", &key, &order).await.expect(201);
     }
     let stored = http.all("/v1/orders").await.len();
     assert_eq!(stored, acknowledged.len() + CLIENTS);

@@ -6,8 +6,14 @@ use std::time::Duration;
 use rustix::process::Signal;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::sync::oneshot;
 
-use super::harness::{Server, Setup, Shop, run};
+use super::harness::{Server, Setup, Shop, StoreKind, on_both_stores, run, text};
+
+on_both_stores!(
+    a_request_that_has_begun_is_answered,
+    orders_acknowledged_while_draining_are_there,
+);
 
 /// A request whose body comes in two parts, the second one when the test wants it.
 async fn begin(server: &Server, shop: &Shop) -> (TcpStream, String) {
@@ -29,9 +35,8 @@ async fn begin(server: &Server, shop: &Shop) -> (TcpStream, String) {
     (stream, body)
 }
 
-#[tokio::test]
-async fn a_request_that_has_begun_is_answered() {
-    let mut server = Server::start();
+async fn a_request_that_has_begun_is_answered(kind: StoreKind) {
+    let mut server = Server::on(kind);
     let shop = Shop::open(&server, 1, 10).await;
     let (mut stream, body) = begin(&server, &shop).await;
     server.signal(Signal::TERM);
@@ -84,40 +89,42 @@ async fn a_second_signal_ends_at_once() {
     assert_eq!(server.wait().code(), Some(1));
 }
 
-#[tokio::test]
-async fn orders_acknowledged_while_draining_are_there() {
-    let server = Server::start();
+async fn orders_acknowledged_while_draining_are_there(kind: StoreKind) {
+    let server = Server::on(kind);
     let shop = Arc::new(Shop::open(&server, 5, 1_000_000).await);
+    let mut begun = Vec::new();
     let clients = (0..8).map(|client| {
         let (mut http, shop) = (server.http(&shop.key), shop.clone());
+        let (first, placed) = oneshot::channel();
+        begun.push(placed);
+        let mut first = Some(first);
         tokio::spawn(async move {
             let mut ids = Vec::new();
             for number in 0.. {
                 let key = format!("{client}-{number}");
                 let order = shop.order(&[number % 5]);
-                match http.try_post("/v1/orders", Some(&key), &order).await {
-                    Ok(reply) => ids.push(reply.expect(201)["id"].clone()),
-                    Err(_) => break,
+                let Ok(reply) = http.try_insist("/v1/orders", &key, &order).await else {
+                    break;
+                };
+                ids.push(text(&reply.expect(201)["id"]));
+                if let Some(first) = first.take() {
+                    first.send(()).unwrap();
                 }
             }
             ids
         })
     });
     let clients: Vec<_> = clients.collect();
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    for placed in begun {
+        placed.await.unwrap();
+    }
     let setup = server.setup().clone();
     assert_eq!(server.stop().code(), Some(0));
     let server = setup.start();
     let mut http = server.http(&shop.key);
     for client in clients {
-        let ids = client.await.unwrap();
-        assert!(
-            !ids.is_empty(),
-            "a client that placed nothing shows nothing"
-        );
-        for id in ids {
-            let path = format!("/v1/orders/{}", id.as_str().unwrap());
-            http.get(&path).await.expect(200);
+        for id in client.await.unwrap() {
+            http.get(&format!("/v1/orders/{id}")).await.expect(200);
         }
     }
     let audit = run(&mut server.store_command("reconcile"));

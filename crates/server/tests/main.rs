@@ -7,12 +7,15 @@
     reason = "a test fails by panicking"
 )]
 
+mod cluster;
 mod command;
 mod crash;
 mod demo;
+mod deployment;
 mod disk_full;
 mod drain;
 mod harness;
+mod instances;
 mod metrics;
 mod payment;
 mod process;

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::harness::{Http, Server, Setup, Shop};
+use super::harness::{Http, Server, Shop, StoreKind, on_both_stores};
+
+on_both_stores!(commits_and_shortages_are_measured);
 
 /// Every series with its value.
 async fn scrape(http: &mut Http) -> BTreeMap<String, f64> {
@@ -25,9 +27,9 @@ fn value(series: &BTreeMap<String, f64>, name: &str) -> f64 {
 }
 
 /// The counters that an alert watches are there before anything has happened.
-async fn counters_start_at_zero(server: &Server, store: &str) {
+async fn counters_start_at_zero(server: &Server, store: StoreKind) {
     let series = scrape(&mut server.nobody()).await;
-    let labelled = |name: &str| format!("{name}{{store=\"{store}\"}}");
+    let labelled = |name: &str| format!("{name}{{store=\"{}\"}}", store.name());
     for name in [
         labelled("abasto_commit_retries_total"),
         labelled("abasto_commit_overloaded_total"),
@@ -41,11 +43,9 @@ async fn counters_start_at_zero(server: &Server, store: &str) {
     }
 }
 
-#[tokio::test]
-async fn commits_and_shortages_are_measured() {
-    let setup = Setup::new();
-    let server = setup.start();
-    counters_start_at_zero(&server, "sqlite").await;
+async fn commits_and_shortages_are_measured(kind: StoreKind) {
+    let server = Server::on(kind);
+    counters_start_at_zero(&server, kind).await;
     let shop = Shop::open(&server, 1, 3).await;
     let mut http = server.http(&shop.key);
     let before = scrape(&mut server.nobody()).await;
@@ -67,19 +67,17 @@ async fn commits_and_shortages_are_measured() {
     let after = scrape(&mut server.nobody()).await;
     let grew = |name: &str| value(&after, name) - value(&before, name);
     let is = |name: &str, by: f64| assert!((grew(name) - by).abs() < 0.5, "{name}: {after:#?}");
-    is(
-        "abasto_commit_duration_seconds_count{store=\"sqlite\"}",
-        3.0,
-    );
-    is("abasto_commit_group_size_count{store=\"sqlite\"}", 3.0);
-    is("abasto_commit_group_size_sum{store=\"sqlite\"}", 3.0);
-    is(
-        "abasto_commit_group_size_bucket{store=\"sqlite\",le=\"1\"}",
-        3.0,
-    );
-    is("abasto_commit_queue_depth{store=\"sqlite\"}", 0.0);
+    let store = kind.name();
+    let of_store = |name: &str| format!("{name}{{store=\"{store}\"}}");
+    is(&of_store("abasto_commit_duration_seconds_count"), 3.0);
+    is(&of_store("abasto_commit_group_size_count"), 3.0);
+    is(&of_store("abasto_commit_group_size_sum"), 3.0);
+    let single = format!("abasto_commit_group_size_bucket{{store=\"{store}\",le=\"1\"}}");
+    is(&single, 3.0);
+    let depth = of_store("abasto_commit_queue_depth");
+    is(&depth, 0.0);
+    assert!(value(&after, &depth).abs() < 0.5);
+    assert!(grew(&of_store("abasto_commit_duration_seconds_sum")) > 0.0);
     is("abasto_insufficient_stock_total{of=\"order\"}", 2.0);
     is("abasto_insufficient_stock_total{of=\"stock\"}", 1.0);
-    assert!(grew("abasto_commit_duration_seconds_sum{store=\"sqlite\"}") > 0.0);
-    assert!(value(&after, "abasto_commit_queue_depth{store=\"sqlite\"}").abs() < 0.5);
 }

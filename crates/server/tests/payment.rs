@@ -4,14 +4,21 @@ use abasto_relay::signature::sign_standard;
 use hyper::Method;
 use serde_json::{Value, json};
 
-use super::harness::{Http, Reply, Server, Setup, Shop, from_now, run, text};
+use super::harness::{
+    Http, Reply, Server, Setup, Shop, StoreKind, from_now, on_both_stores, run, text,
+};
+
+on_both_stores!(
+    a_rush_for_few_units_ends_with_as_many_paid_orders,
+    only_a_message_that_is_signed_now_for_this_business_pays,
+);
 
 /// `whsec_` and the base64 of 32 bytes.
 const SECRET: &str = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
 const OTHER: &str = "whsec_eDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
 
-fn open() -> Server {
-    let setup = Setup::new().variable("ABASTO_SANDBOX_WEBHOOK_SECRET", SECRET);
+fn open(kind: StoreKind) -> Server {
+    let setup = Setup::on(kind).variable("ABASTO_SANDBOX_WEBHOOK_SECRET", SECRET);
     setup.start()
 }
 
@@ -72,18 +79,18 @@ async fn shop_for_one(http: &mut Http, shop: &Shop, who: usize) -> Option<(Strin
     let checkout = json!({"cartId": cart, "fulfilment": {"type": "pickup"},
         "paymentMethod": "online"});
     let checkout = http
-        .post("/v1/checkouts", Some(&key("checkout")), &checkout)
+        .insist("/v1/checkouts", &key("checkout"), &checkout)
         .await;
     if checkout.status == 409 {
         assert_eq!(checkout.json()["code"], "insufficient-stock");
         return None;
     }
     let order = json!({"checkoutId": checkout.expect(201)["id"], "customer": {"name": "Ana"}});
-    let order = http.post("/v1/orders", Some(&key("order")), &order).await;
+    let order = http.insist("/v1/orders", &key("order"), &order).await;
     let order = text(&order.expect(201)["id"]);
     let path = format!("/v1/orders/{order}/payments");
     let payment = json!({"provider": "sandbox"});
-    let payment = http.post(&path, Some(&key("pay")), &payment).await;
+    let payment = http.insist(&path, &key("pay"), &payment).await;
     Some((order, payment.expect(201)))
 }
 
@@ -95,11 +102,10 @@ async fn order(http: &mut Http, id: &str) -> Value {
     http.get(&format!("/v1/orders/{id}")).await.expect(200)
 }
 
-#[tokio::test]
-async fn a_rush_for_few_units_ends_with_as_many_paid_orders() {
+async fn a_rush_for_few_units_ends_with_as_many_paid_orders(kind: StoreKind) {
     const UNITS: usize = 5;
     const SHOPPERS: usize = 20;
-    let server = open();
+    let server = open(kind);
     let shop = Shop::open(&server, 1, i64::try_from(UNITS).unwrap()).await;
     let business = business_of(&mut server.http(&shop.key)).await;
     let shoppers = (0..SHOPPERS).map(|who| {
@@ -137,9 +143,8 @@ async fn a_rush_for_few_units_ends_with_as_many_paid_orders() {
     assert_eq!(audit.code, Some(0), "{audit:?}");
 }
 
-#[tokio::test]
-async fn only_a_message_that_is_signed_now_for_this_business_pays() {
-    let server = open();
+async fn only_a_message_that_is_signed_now_for_this_business_pays(kind: StoreKind) {
+    let server = open(kind);
     let shop = Shop::open(&server, 1, 1).await;
     let mut http = server.http(&shop.key);
     let mut provider = server.nobody();

@@ -4,7 +4,9 @@ use std::net::TcpListener;
 
 use rustix::process::Signal;
 
-use super::harness::{Ran, Server, Setup, abasto, run};
+use super::harness::{Ran, Server, Setup, StoreKind, abasto, on_both_stores, run};
+
+on_both_stores!(it_prints_one_line_when_ready_and_ends_with_0_on_a_signal);
 
 /// A command that fails says why in one line on stderr and nothing on stdout.
 #[track_caller]
@@ -18,10 +20,10 @@ fn failed(ran: &Ran, code: i32, said: &[&str]) {
     }
 }
 
-#[tokio::test]
-async fn it_prints_one_line_when_ready_and_ends_with_0_on_a_signal() {
+async fn it_prints_one_line_when_ready_and_ends_with_0_on_a_signal(kind: StoreKind) {
+    let setup = Setup::on(kind);
     for signal in [Signal::TERM, Signal::INT] {
-        let mut server = Server::start();
+        let mut server = setup.start();
         let mut http = server.nobody();
         assert_eq!(http.get("/healthz").await.status, 200);
         assert_eq!(http.get("/readyz").await.status, 200);
@@ -44,7 +46,7 @@ fn an_address_in_use_is_said() {
     let address = taken.local_addr().unwrap().to_string();
     let folder = Setup::new();
     let mut command = abasto();
-    let ran = run(command.args(["serve", "--listen", &address, "--store", &folder.store()]));
+    let ran = run(command.args(["serve", "--listen", &address, "--store", folder.store()]));
     failed(&ran, 4, &["cannot listen on", &address]);
 }
 
@@ -126,7 +128,7 @@ fn nobody_there_ends_with_4() {
 fn a_store_that_is_not_there_is_a_fault_of_the_configuration() {
     let folder = Setup::new();
     for command in [&["reconcile"][..], &["migrate", "--check"]] {
-        let ran = run(abasto().args(command).args(["--store", &folder.store()]));
+        let ran = run(abasto().args(command).args(["--store", folder.store()]));
         failed(&ran, 3, &["abasto.db"]);
     }
     assert_eq!(std::fs::read_dir(folder.folder()).unwrap().count(), 0);

@@ -4,7 +4,13 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::harness::{Ran, Server, Shop, run, testdata};
+use super::harness::{Ran, Server, Shop, StoreKind, on_both_stores, run, testdata};
+
+on_both_stores!(
+    real_baskets_come_out_to_the_cent_and_never_twice,
+    what_cannot_be_sold_is_counted_and_ends_with_5,
+    bad_rows_of_an_import_are_listed_and_end_with_5,
+);
 
 fn replay(server: &Server, key: &str) -> Command {
     let mut command = server.command(key);
@@ -31,9 +37,8 @@ fn totals() -> Vec<Value> {
     rows.collect()
 }
 
-#[tokio::test]
-async fn real_baskets_come_out_to_the_cent_and_never_twice() {
-    let server = Server::start();
+async fn real_baskets_come_out_to_the_cent_and_never_twice(kind: StoreKind) {
+    let server = Server::on(kind);
     let key = Shop::business(&server, "USD").await;
     let mut import = server.command(&key);
     import
@@ -94,9 +99,8 @@ async fn real_baskets_come_out_to_the_cent_and_never_twice() {
     assert!(audit.stdout.contains(" 0 differences"), "{audit:?}");
 }
 
-#[tokio::test]
-async fn what_cannot_be_sold_is_counted_and_ends_with_5() {
-    let server = Server::start();
+async fn what_cannot_be_sold_is_counted_and_ends_with_5(kind: StoreKind) {
+    let server = Server::on(kind);
     let shop = Shop::open(&server, 2, 1).await;
     let file = server.setup().folder().join("baskets.ndjson");
     let baskets = [
@@ -116,9 +120,8 @@ async fn what_cannot_be_sold_is_counted_and_ends_with_5() {
     assert_eq!(report["firstDifferences"], difference);
 }
 
-#[tokio::test]
-async fn bad_rows_of_an_import_are_listed_and_end_with_5() {
-    let server = Server::start();
+async fn bad_rows_of_an_import_are_listed_and_end_with_5(kind: StoreKind) {
+    let server = Server::on(kind);
     let key = Shop::business(&server, "USD").await;
     let file = server.setup().folder().join("products.csv");
     let mut rows = "sku,name,salePrice,department\n".to_owned();

@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::harness::{Server, Setup, Shop};
+use super::harness::{Server, Setup, Shop, StoreKind, on_both_stores};
+
+on_both_stores!(a_client_that_stalls_is_told_and_holds_nobody_up);
 
 async fn connect(server: &Server) -> TcpStream {
     let address = server.url.trim_start_matches("http://");
@@ -30,9 +32,8 @@ async fn answer(stream: &mut TcpStream) -> String {
     String::from_utf8(answer).unwrap()
 }
 
-#[tokio::test]
-async fn a_client_that_stalls_is_told_and_holds_nobody_up() {
-    let server = Server::start();
+async fn a_client_that_stalls_is_told_and_holds_nobody_up(kind: StoreKind) {
+    let server = Server::on(kind);
     let shop = Shop::open(&server, 1, 1_000).await;
     let order = shop.order(&[0]).to_string();
     let mut stalled = Vec::new();
@@ -47,9 +48,8 @@ async fn a_client_that_stalls_is_told_and_holds_nobody_up() {
     let mut http = server.http(&shop.key);
     for number in 0..100 {
         let key = format!("quick-{number}");
-        http.post("/v1/orders", Some(&key), &shop.order(&[0]))
-            .await
-            .expect(201);
+        let placed = http.insist("/v1/orders", &key, &shop.order(&[0])).await;
+        placed.expect(201);
     }
     for stream in &mut stalled {
         let told = answer(stream).await;

@@ -2,18 +2,33 @@
 
 use serde_json::Value;
 
-use super::harness::{Server, Shop, run};
+use super::harness::{Server, Setup, Shop, StoreKind, on_both_stores, run};
 
+on_both_stores!(a_hot_product_is_sold_exactly);
+
+async fn a_hot_product_is_sold_exactly(kind: StoreKind) {
+    let server = Server::on(kind);
+    sell_out(&[&server]).await;
+}
+
+/// Two instances over one replica set: it does not matter which of them a buyer meets.
 #[tokio::test]
-async fn a_hot_product_is_sold_exactly() {
-    let server = Server::start();
-    let shop = Shop::open(&server, 1, 40).await;
+async fn two_instances_sell_exactly_what_is_there() {
+    let setup = Setup::on(StoreKind::Mongo);
+    let (first, second) = (setup.start(), setup.start());
+    sell_out(&[&first, &second]).await;
+}
+
+/// Fifty buyers, spread over the instances, want one each of forty units.
+async fn sell_out(servers: &[&Server]) {
+    let server = servers[0];
+    let shop = Shop::open(server, 1, 40).await;
     let buyers = (0..50).map(|number| {
-        let mut http = server.http(&shop.key);
+        let mut http = servers[number % servers.len()].http(&shop.key);
         let order = shop.order(&[0]);
         tokio::spawn(async move {
             let key = format!("buyer-{number}");
-            http.post("/v1/orders", Some(&key), &order).await
+            http.insist("/v1/orders", &key, &order).await
         })
     });
     let buyers: Vec<_> = buyers.collect();

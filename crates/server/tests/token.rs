@@ -14,7 +14,9 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use super::harness::{Server, Setup, Shop, from_now};
+use super::harness::{Server, Setup, Shop, StoreKind, from_now, on_both_stores};
+
+on_both_stores!(genuine_tokens_in_time_are_believed_and_others_are_not);
 
 /// Who signs.
 enum Signer {
@@ -137,8 +139,8 @@ struct Gate {
 }
 
 impl Gate {
-    async fn open() -> Self {
-        let setup = Setup::new();
+    async fn open(kind: StoreKind) -> Self {
+        let setup = Setup::on(kind);
         let (rsa, ed) = (Signer::rsa(), Signer::ed());
         let write = |name: &str, text: &str| {
             let path = setup.folder().join(name);
@@ -164,9 +166,8 @@ impl Gate {
     }
 }
 
-#[tokio::test]
-async fn genuine_tokens_in_time_are_believed_and_others_are_not() {
-    let gate = Gate::open().await;
+async fn genuine_tokens_in_time_are_believed_and_others_are_not(kind: StoreKind) {
+    let gate = Gate::open(kind).await;
     let server = &gate.server;
     for signer in [&gate.secret, &gate.rsa, &gate.ed] {
         let said = signer.algorithm();
@@ -199,7 +200,7 @@ async fn genuine_tokens_in_time_are_believed_and_others_are_not() {
 
 #[tokio::test]
 async fn a_key_of_one_algorithm_is_no_key_of_another() {
-    let gate = Gate::open().await;
+    let gate = Gate::open(StoreKind::Sqlite).await;
     let (rsa, ed) = (&gate.rsa, &gate.ed);
     let shared = |bytes: Vec<u8>| Signer::Shared(bytes);
     let pem = |signer: &Signer| signer.public_pem().into_bytes();

@@ -6,6 +6,7 @@
 mod detached;
 mod node;
 mod program;
+mod scratch;
 mod shared;
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -20,6 +21,7 @@ pub use self::detached::Detached;
 use self::detached::Process;
 use self::node::Node;
 pub use self::program::{PROGRAM_VARIABLE, find_program, installed_program};
+pub use self::scratch::{Scratch, database_uri};
 pub use self::shared::{URI_VARIABLE, shared_primary, shared_uri};
 use crate::wire_proxy::WireProxy;
 use crate::{Error, wire};

@@ -1,4 +1,4 @@
-//! A client that shows all of an answer and retries nothing.
+//! A client that shows all of an answer, and comes back only where a test says so.
 
 use std::time::Duration;
 
@@ -8,6 +8,9 @@ use http_body_util::Full;
 use hyper::header::HeaderMap;
 use hyper::{Method, Request};
 use serde_json::Value;
+
+/// How often a client comes back before the test is given up: minutes.
+const COMES_BACK_MAX: usize = 120;
 
 /// An answer.
 #[derive(Debug, Clone)]
@@ -29,6 +32,14 @@ impl Reply {
         let text = String::from_utf8_lossy(&self.body);
         assert_eq!(self.status, status, "{text}");
         self.json()
+    }
+
+    /// When a refused client shall come back; every 503 says it.
+    #[track_caller]
+    pub(crate) fn retry_after(&self) -> Duration {
+        let seconds = self.headers.get("retry-after").map(|value| value.to_str());
+        let seconds = seconds.expect("Retry-After").expect("ASCII");
+        Duration::from_secs(seconds.parse().expect("seconds"))
     }
 }
 
@@ -95,6 +106,29 @@ impl Http {
     /// [`Self::try_post`] where an answer must come.
     pub(crate) async fn post(&mut self, path: &str, key: Option<&str>, body: &Value) -> Reply {
         self.try_post(path, key, body).await.expect("an answer")
+    }
+
+    /// [`Self::try_post`] of a client that, told to come back (503), comes back with the same key.
+    pub(crate) async fn try_insist(
+        &mut self,
+        path: &str,
+        key: &str,
+        body: &Value,
+    ) -> Result<Reply, Lost> {
+        for _ in 0..COMES_BACK_MAX {
+            let reply = self.try_post(path, Some(key), body).await?;
+            if reply.status != 503 {
+                return Ok(reply);
+            }
+            tokio::time::sleep(reply.retry_after()).await;
+        }
+        panic!("{key}: told to come back again and again")
+    }
+
+    /// [`Self::try_insist`] where an answer must come.
+    pub(crate) async fn insist(&mut self, path: &str, key: &str, body: &Value) -> Reply {
+        let answer = self.try_insist(path, key, body).await;
+        answer.expect("an answer")
     }
 
     /// Every item of a list.

@@ -4,13 +4,17 @@
 //! Owns folders, processes and their ends: whatever a test leaves running is killed when it is
 //! dropped.
 
+mod crowd;
 mod http;
 mod process;
 mod shop;
+mod store;
 
+pub(crate) use crowd::{ANSWER_MAX, Buyer, Crowd, Doors, verify};
 pub(crate) use http::{Http, Reply};
 pub(crate) use process::{PLATFORM_KEY, Ran, Server, Setup, abasto, run};
 pub(crate) use shop::{Shop, text};
+pub(crate) use store::{StoreKind, on_both_stores};
 
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};

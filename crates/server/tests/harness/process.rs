@@ -10,9 +10,16 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use super::Http;
+use super::store::{Kept, StoreKind, migrate};
 
 /// The platform key of every server that a test starts.
 pub(crate) const PLATFORM_KEY: &str = "the platform key of the black-box tests";
+const PLATFORM_KEY_VARIABLE: &str = "ABASTO_PLATFORM_KEY";
+/// What all instances over one database must have in common.
+const CURSOR_SECRET: (&str, &str) = (
+    "ABASTO_CURSOR_SECRET",
+    "the cursor secret of the black-box tests",
+);
 
 /// The binary, with nothing of the surrounding configuration.
 pub(crate) fn abasto() -> Command {
@@ -49,10 +56,12 @@ pub(crate) fn run(command: &mut Command) -> Ran {
     }
 }
 
-/// How a server is started.
+/// How servers are started over one store. Started twice on a replica set, it makes two instances
+/// that share everything.
 #[derive(Debug, Clone)]
 pub(crate) struct Setup {
     folder: Arc<TempDir>,
+    store: Arc<Kept>,
     command: &'static str,
     variables: Vec<(String, String)>,
     arguments: Vec<String>,
@@ -71,10 +80,43 @@ enum FileBounds {
 impl Setup {
     /// `abasto serve` on a store in a new folder, on a free port.
     pub(crate) fn new() -> Self {
+        Self::on(StoreKind::Sqlite)
+    }
+
+    /// `abasto serve` on a new store of this kind, on a free port.
+    pub(crate) fn on(kind: StoreKind) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Kept::new(kind, folder.path());
+        let setup = Self::over(folder, store);
+        match kind {
+            StoreKind::Sqlite => setup,
+            StoreKind::Mongo => setup.sharing_cursors(),
+        }
+    }
+
+    /// The same on a database of a replica set of the test's own.
+    pub(crate) fn on_set(url: &str) -> Self {
+        migrate(url);
+        let folder = tempfile::tempdir().expect("a folder");
+        Self::over(folder, Kept::Elsewhere(url.to_owned())).sharing_cursors()
+    }
+
+    /// The same on a database of the shared set that was not migrated.
+    pub(crate) fn before_migration() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        Self::over(folder, Kept::empty_database()).sharing_cursors()
+    }
+
+    fn sharing_cursors(self) -> Self {
+        self.variable(CURSOR_SECRET.0, CURSOR_SECRET.1)
+    }
+
+    fn over(folder: TempDir, store: Kept) -> Self {
         Self {
-            folder: Arc::new(tempfile::tempdir().expect("a folder")),
+            folder: Arc::new(folder),
+            store: Arc::new(store),
             command: "serve",
-            variables: vec![("ABASTO_PLATFORM_KEY".to_owned(), PLATFORM_KEY.to_owned())],
+            variables: vec![(PLATFORM_KEY_VARIABLE.to_owned(), PLATFORM_KEY.to_owned())],
             arguments: Vec::new(),
             bounds: FileBounds::Deadly,
         }
@@ -94,7 +136,8 @@ impl Setup {
 
     /// Without an operator.
     pub(crate) fn without_platform_key(mut self) -> Self {
-        self.variables.clear();
+        self.variables
+            .retain(|(name, _)| name != PLATFORM_KEY_VARIABLE);
         self
     }
 
@@ -116,8 +159,8 @@ impl Setup {
     }
 
     /// The store as a URL.
-    pub(crate) fn store(&self) -> String {
-        format!("sqlite:{}", self.folder().join("abasto.db").display())
+    pub(crate) fn store(&self) -> &str {
+        self.store.url()
     }
 
     /// The command as it would be started.
@@ -134,7 +177,7 @@ impl Setup {
         let variables = self.variables.iter().map(|(name, value)| (name, value));
         command
             .arg(self.command)
-            .args(["--listen", "127.0.0.1:0", "--store", &self.store()])
+            .args(["--listen", "127.0.0.1:0", "--store", self.store()])
             .args(&self.arguments)
             .envs(variables);
         command
@@ -180,7 +223,12 @@ pub(crate) struct Server {
 impl Server {
     /// One with the usual setup.
     pub(crate) fn start() -> Self {
-        Setup::new().start()
+        Self::on(StoreKind::Sqlite)
+    }
+
+    /// One with the usual setup on a store of this kind.
+    pub(crate) fn on(kind: StoreKind) -> Self {
+        Setup::on(kind).start()
     }
 
     /// How it was started; starts it again on the same store.
@@ -213,7 +261,7 @@ impl Server {
     /// A command that opens the store of this server.
     pub(crate) fn store_command(&self, name: &str) -> Command {
         let mut command = abasto();
-        command.args([name, "--store", &self.setup.store()]);
+        command.args([name, "--store", self.setup.store()]);
         command
     }
 

@@ -10,10 +10,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use abasto_client::Lost;
+use hyper::Method;
 use serde_json::Value;
 use tokio::task::JoinHandle;
 
-use super::{Http, Server, Shop, run, text};
+use super::{Http, Reply, Server, Shop, run, text};
 
 /// The server's deadline for an answer, with what a busy machine adds.
 pub(crate) const ANSWER_MAX: Duration = Duration::from_millis(7_500);
@@ -92,7 +93,9 @@ impl Crowd {
             tokio::spawn(async move {
                 let mut round = 0;
                 while !stop.load(Ordering::Relaxed) {
-                    buyer.insist(&format!("buyer-{number}-{round}")).await;
+                    let key = format!("buyer-{number}-{round}");
+                    buyer.insist(&key).await;
+                    buyer.look(&key).await;
                     settled.fetch_add(1, Ordering::Relaxed);
                     round += 1;
                     tokio::time::sleep(PAUSE).await;
@@ -167,31 +170,49 @@ impl Buyer {
         let begun = Instant::now();
         let answer = self.http.try_post("/v1/orders", Some(key), &self.order);
         let answer = answer.await;
+        let Some(reply) = self.heard(begun, answer).await else {
+            return false;
+        };
+        let order = reply.expect(201);
+        let told = (text(&order["id"]), text(&order["number"]));
+        self.seen.orders.insert(key.to_owned(), told);
+        true
+    }
+
+    /// Looks once at an order that was acknowledged: 200, or 503 with `Retry-After`.
+    async fn look(&mut self, key: &str) {
+        let (id, number) = &self.seen.orders[key];
+        let (path, number) = (format!("/v1/orders/{id}"), number.clone());
+        let begun = Instant::now();
+        let answer = self.http.send(Method::GET, &path, &[], "").await;
+        if let Some(reply) = self.heard(begun, answer).await {
+            assert_eq!(reply.expect(200)["number"], number, "{key}");
+        }
+    }
+
+    /// The answer, unless it was none or said to come back; then the buyer has waited.
+    async fn heard(&mut self, begun: Instant, answer: Result<Reply, Lost>) -> Option<Reply> {
         let took = begun.elapsed();
         match answer {
             Ok(reply) => {
                 self.seen.slowest = self.seen.slowest.max(took);
                 assert!(took <= ANSWER_MAX, "an answer took {took:?}: {reply:?}");
-                if reply.status == 503 {
-                    let code = text(&reply.json()["code"]);
-                    *self.seen.told_to_wait.entry(code).or_default() += 1;
-                    tokio::time::sleep(reply.retry_after()).await;
-                    return false;
+                if reply.status != 503 {
+                    return Some(reply);
                 }
-                let order = reply.expect(201);
-                let told = (text(&order["id"]), text(&order["number"]));
-                self.seen.orders.insert(key.to_owned(), told);
-                true
+                let code = text(&reply.json()["code"]);
+                *self.seen.told_to_wait.entry(code).or_default() += 1;
+                tokio::time::sleep(reply.retry_after()).await;
             }
-            Err(late @ Lost::Late { .. }) => panic!("{key} was never answered: {late}"),
+            Err(late @ Lost::Late { .. }) => panic!("never answered: {late}"),
             Err(Lost::Connect { .. } | Lost::Broken { .. }) => {
                 self.seen.lost += 1;
                 tokio::time::sleep(NEXT_DOOR).await;
                 self.door += 1;
                 self.http = Http::new(&self.doors.get(self.door), Some(&self.credential));
-                false
             }
         }
+        None
     }
 }
 
@@ -199,6 +220,9 @@ impl Buyer {
 /// there and no other, a key still stands for its order, the units add up, and the audit finds
 /// nothing.
 pub(crate) async fn verify(server: &Server, shop: &Shop, products: &[usize], seen: &Seen) {
+    let (orders, slowest) = (seen.orders.len(), seen.slowest);
+    let (told, lost) = (&seen.told_to_wait, seen.lost);
+    let story = format!("{orders} orders, cut off {lost}, told to wait {told:?}, {slowest:?}");
     let mut http = server.http(&shop.key);
     let stored = http.all("/v1/orders").await;
     let stored: BTreeSet<_> = stored
@@ -209,8 +233,14 @@ pub(crate) async fn verify(server: &Server, shop: &Shop, products: &[usize], see
     assert_eq!(told.len(), seen.orders.len(), "one order under two keys");
     let lost: Vec<_> = told.difference(&stored).collect();
     let extra: Vec<_> = stored.difference(&told).collect();
-    assert!(lost.is_empty(), "acknowledged and not there: {lost:?}");
-    assert!(extra.is_empty(), "there and told to nobody: {extra:?}");
+    assert!(
+        lost.is_empty(),
+        "acknowledged and not there: {lost:?}; {story}"
+    );
+    assert!(
+        extra.is_empty(),
+        "there and told to nobody: {extra:?}; {story}"
+    );
     let order = shop.order(products);
     for (key, (id, _)) in seen.orders.iter().take(ASKED_AGAIN) {
         let again = http.insist("/v1/orders", key, &order).await;
@@ -222,6 +252,6 @@ pub(crate) async fn verify(server: &Server, shop: &Shop, products: &[usize], see
         assert_eq!(level["reserved"], seen.orders.len(), "product {product}");
     }
     let audit = run(&mut server.store_command("reconcile"));
-    assert_eq!(audit.code, Some(0), "{audit:?}");
+    assert_eq!(audit.code, Some(0), "{audit:?}; {story}");
     assert!(audit.stdout.contains(" 0 differences"), "{audit:?}");
 }

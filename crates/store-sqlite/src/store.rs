@@ -136,11 +136,11 @@ impl SqliteStore {
 
     /// What the writer has done so far.
     pub fn counts(&self) -> Counts {
-        let tally = &self.shared.tally;
+        let written = &self.shared.written;
         Counts {
-            commits: tally.commits.load(Ordering::Relaxed),
-            units: tally.units.load(Ordering::Relaxed),
-            broken: tally.broken.load(Ordering::Relaxed),
+            commits: written.commits.load(Ordering::Relaxed),
+            units: written.units.load(Ordering::Relaxed),
+            broken: written.broken.load(Ordering::Relaxed),
             waiting: self.shared.queue.waiting(),
         }
     }

@@ -36,7 +36,7 @@ pub(crate) enum Job {
 
 /// What the writer has done since it began.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct Written {
     /// Transactions that wrote something.
     pub(crate) commits: AtomicU64,
     /// Units that were answered by them, refused ones included.
@@ -50,7 +50,7 @@ pub(crate) struct Tally {
 pub(crate) struct Shared {
     pub(crate) queue: Queue<Job>,
     pub(crate) standing: Standing,
-    pub(crate) tally: Tally,
+    pub(crate) written: Written,
     pub(crate) meter: CommitMeter,
     /// Most pages of the file; 0 means no bound but the disk's.
     pub(crate) pages_max: AtomicU64,
@@ -62,7 +62,7 @@ impl Shared {
         Self {
             queue: Queue::new(limits),
             standing: Standing::default(),
-            tally: Tally::default(),
+            written: Written::default(),
             meter: CommitMeter::new("sqlite"),
             pages_max: AtomicU64::new(pages_max),
         }
@@ -176,7 +176,7 @@ impl Writer {
                 }
             }
             Err(Failure::Units(_)) if group.len() > 1 => {
-                self.shared.tally.broken.fetch_add(1, Ordering::Relaxed);
+                self.shared.written.broken.fetch_add(1, Ordering::Relaxed);
                 self.shared.meter.retried();
                 for waiting in group {
                     self.serve_group(vec![waiting]);
@@ -194,10 +194,10 @@ impl Writer {
         let result = group::commit(&mut self.connection, &mut self.memory, units);
         match &result {
             Ok(decided) if decided.written > 0 => {
-                let tally = &self.shared.tally;
-                tally.commits.fetch_add(1, Ordering::Relaxed);
+                let written = &self.shared.written;
+                written.commits.fetch_add(1, Ordering::Relaxed);
                 let answered = u64::try_from(group.len()).unwrap_or(u64::MAX);
-                tally.units.fetch_add(answered, Ordering::Relaxed);
+                written.units.fetch_add(answered, Ordering::Relaxed);
                 self.shared.meter.committed(group.len(), began.elapsed());
                 self.shared.standing.written();
             }

@@ -1,7 +1,8 @@
 //! Deciding a unit against the heads: the one place where blanks are filled.
 //!
 //! Owns order numbers, movement sequences and balances, event sequences, and the order in which
-//! reasons are found: key, staleness, uniqueness, stock. Pure: both adapters and the model call it.
+//! reasons are found: key, guards, documents one by one (version, then unique values), carts, stock,
+//! contended numbers. Pure: both adapters and the model call it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

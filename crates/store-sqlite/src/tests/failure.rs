@@ -103,7 +103,7 @@ fn a_bad_unit_does_not_hurt_its_neighbours() {
         assert_eq!(
             writer
                 .shared()
-                .tally
+                .written
                 .broken
                 .load(std::sync::atomic::Ordering::Relaxed),
             1

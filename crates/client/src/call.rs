@@ -26,6 +26,7 @@ pub struct Call {
     pub(crate) media: Option<&'static str>,
     pub(crate) accept: Option<&'static str>,
     pub(crate) key: Option<String>,
+    pub(crate) headers: Vec<(&'static str, String)>,
     pub(crate) repeat: Repeat,
 }
 
@@ -70,6 +71,13 @@ impl Call {
         self
     }
 
+    /// With one more header; a value that no header can carry fails when it is sent.
+    #[must_use]
+    pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
     /// Declares that sending it twice does the same as sending it once.
     #[must_use]
     pub fn repeatable(mut self) -> Self {
@@ -92,6 +100,7 @@ impl Call {
             media: None,
             accept: None,
             key: None,
+            headers: Vec::new(),
             repeat,
         }
     }

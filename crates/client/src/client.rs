@@ -181,6 +181,9 @@ impl Client {
         if let Some(key) = &call.key {
             request = request.header("idempotency-key", key);
         }
+        for (name, value) in &call.headers {
+            request = request.header(*name, value);
+        }
         let request = request.body(Full::new(call.body.clone()));
         request.map_err(|error| Error::Encode(error.to_string()))
     }

@@ -50,7 +50,7 @@ pub fn check_standard<'s>(
     any_matches(keys, start.as_bytes(), body, &given)
 }
 
-/// Signs a message as a provider does; for tests.
+/// Signs a message as a provider does: for the sandbox, which is played by hand, and for tests.
 pub fn sign_standard(id: &str, timestamp_s: i64, body: &[u8], secret: &str) -> Option<String> {
     let key = standard_key(secret)?;
     let start = format!("{id}.{timestamp_s}.");

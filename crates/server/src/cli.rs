@@ -64,6 +64,11 @@ pub(crate) enum Command {
     /// A basket's id makes its idempotency key, so that the same file sent again makes no second
     /// order. Exits with 5 when an order was refused or a sum differs.
     Replay(Replay),
+    /// Play the payment provider `sandbox`: send the signed message that tells what became of an
+    /// order's payment.
+    ///
+    /// Needs a server that was started with the same secret.
+    Sandbox(Sandbox),
     /// List, create and revoke API keys of the business that --key belongs to.
     Keys {
         #[command(flatten)]
@@ -212,6 +217,44 @@ pub(crate) struct Replay {
     /// First create the branches that the file names and receive enough stock of every product.
     #[arg(long)]
     pub(crate) prepare: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Sandbox {
+    #[command(flatten)]
+    pub(crate) server: Server,
+
+    /// The order; the message is about its newest attempt to pay.
+    #[arg(value_name = "ORDER")]
+    pub(crate) order: String,
+
+    /// What happened at the provider.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) event: SandboxEvent,
+
+    /// Another amount than that of the attempt; that of a refund, for example.
+    #[arg(long)]
+    pub(crate) amount: Option<String>,
+
+    /// The secret that signs it: whsec_ and the base64 of at least 24 bytes.
+    #[arg(long, env = "ABASTO_SANDBOX_WEBHOOK_SECRET", hide_env_values = true)]
+    pub(crate) secret: String,
+}
+
+/// What a provider may tell.
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub(crate) enum SandboxEvent {
+    /// The money came in.
+    #[default]
+    Captured,
+    /// The money is reserved.
+    Authorized,
+    /// The buyer could not pay.
+    Failed,
+    /// A refund reached the buyer.
+    RefundSucceeded,
+    /// A refund did not.
+    RefundFailed,
 }
 
 #[derive(Debug, Subcommand)]

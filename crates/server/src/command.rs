@@ -13,6 +13,7 @@ mod migrate;
 mod openapi;
 mod reconcile;
 mod replay;
+mod sandbox;
 mod serve;
 
 use abasto_client::{Client, Endpoint, Retry};
@@ -33,6 +34,7 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
         Command::Openapi => openapi::run(),
         Command::Import { server, what } => import::run(&server, what, format),
         Command::Replay(arguments) => replay::run(&arguments, format),
+        Command::Sandbox(arguments) => sandbox::run(&arguments, format),
         Command::Keys { server, what } => keys::run(&server, what, format),
         Command::Businesses { server, what } => businesses::run(&server, what, format),
         Command::Config { sources, what } => config::run(&sources, what, format),

@@ -2,6 +2,7 @@
 //!
 //! Owns the two forms of data: tables for people, JSON for programs. Must not know what is shown.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -40,6 +41,16 @@ pub(crate) fn show<T: Serialize>(
     let mut stdout = io::stdout().lock();
     stdout.write_all(written.as_bytes())?;
     Ok(stdout.flush()?)
+}
+
+/// A number and what it counts.
+pub(crate) fn counted<N: Display + PartialEq + From<u8>>(
+    count: N,
+    one: &str,
+    many: &str,
+) -> String {
+    let noun = if count == N::from(1) { one } else { many };
+    format!("{count} {noun}")
 }
 
 /// A table whose columns are as wide as their widest cell.

@@ -1,12 +1,15 @@
 //! What `/metrics` says after orders: names, labels and values.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
 use super::harness::{Http, Server, Shop, StoreKind, on_both_stores};
 
-on_both_stores!(commits_and_shortages_are_measured);
+on_both_stores!(
+    alerts_see_their_counters_from_the_start,
+    commits_and_shortages_are_measured,
+);
 
 /// Every series with its value.
 async fn scrape(http: &mut Http) -> BTreeMap<String, f64> {
@@ -26,7 +29,29 @@ fn value(series: &BTreeMap<String, f64>, name: &str) -> f64 {
     *found.unwrap_or_else(|| panic!("{name} is not in {series:#?}"))
 }
 
-/// The counters that an alert watches are there before anything has happened.
+/// Every counter that an alert of the operators' page names is there before anything has happened.
+async fn alerts_see_their_counters_from_the_start(kind: StoreKind) {
+    const PAGE: &str = include_str!("../../../docs/operations.md");
+    let (_, alerts) = PAGE.split_once("\n## Alerts").expect("a section");
+    let alerts = alerts.split("\n## ").next().unwrap();
+    let words = alerts.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    let counters = words.filter(|word| word.starts_with("abasto_") && word.ends_with("_total"));
+    let counters: BTreeSet<&str> = counters.collect();
+    assert!(counters.len() > 3, "{counters:?}");
+    let server = Server::on(kind);
+    // What is counted by route is there, all its statuses at once, from the route's first answer.
+    assert_eq!(server.nobody().get("/readyz").await.status, 200);
+    let series = scrape(&mut server.nobody()).await;
+    for counter in counters {
+        let is_one = |name: &&String| name.split('{').next() == Some(counter);
+        assert!(
+            series.keys().find(is_one).is_some(),
+            "{counter} in {series:#?}"
+        );
+    }
+}
+
+/// The counters that are watched are there before anything has happened.
 async fn counters_start_at_zero(server: &Server, store: StoreKind) {
     let series = scrape(&mut server.nobody()).await;
     let labelled = |name: &str| format!("{name}{{store=\"{}\"}}", store.name());

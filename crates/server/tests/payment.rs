@@ -11,6 +11,7 @@ use super::harness::{
 on_both_stores!(
     a_rush_for_few_units_ends_with_as_many_paid_orders,
     only_a_message_that_is_signed_now_for_this_business_pays,
+    the_sandbox_is_played_from_the_command_line,
 );
 
 /// `whsec_` and the base64 of 32 bytes.
@@ -141,6 +142,50 @@ async fn a_rush_for_few_units_ends_with_as_many_paid_orders(kind: StoreKind) {
     );
     let audit = run(&mut server.store_command("reconcile"));
     assert_eq!(audit.code, Some(0), "{audit:?}");
+}
+
+async fn the_sandbox_is_played_from_the_command_line(kind: StoreKind) {
+    let server = open(kind);
+    let shop = Shop::open(&server, 1, 2).await;
+    let mut http = server.http(&shop.key);
+    let sandbox = |order: &str, secret: &str, more: &[&str]| {
+        let mut command = server.command(&shop.key);
+        command
+            .args(["sandbox", order, "--output", "json"])
+            .args(more)
+            .env("ABASTO_SANDBOX_WEBHOOK_SECRET", secret);
+        run(&mut command)
+    };
+    let (paid, payment) = shop_for_one(&mut http, &shop, 0).await.expect("units");
+    for (secret, code) in [("whsec_short", 2), ("no secret at all", 2), (OTHER, 1)] {
+        let ran = sandbox(&paid, secret, &[]);
+        assert_eq!(ran.code, Some(code), "{secret}: {ran:?}");
+        assert!(
+            ran.stderr.contains("sign") || ran.stderr.contains("secret"),
+            "{ran:?}"
+        );
+    }
+    assert_eq!(order(&mut http, &paid).await["status"], "pending_payment");
+    let ran = sandbox(&paid, SECRET, &[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let told: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!(told["amount"], payment["amount"]);
+    let now = order(&mut http, &paid).await;
+    assert_eq!(
+        (&now["status"], &now["paymentStatus"]),
+        (&json!("pending"), &json!("paid"))
+    );
+
+    let (unpaid, _) = shop_for_one(&mut http, &shop, 1).await.expect("units");
+    let ran = sandbox(&unpaid, SECRET, &["--event", "failed"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let now = order(&mut http, &unpaid).await;
+    assert_eq!(
+        (&now["status"], &now["paymentStatus"]),
+        (&json!("pending_payment"), &json!("failed"))
+    );
+    let unknown = sandbox(&text(&payment["id"]), SECRET, &[]);
+    assert_eq!(unknown.code, Some(1), "{unknown:?}");
 }
 
 async fn only_a_message_that_is_signed_now_for_this_business_pays(kind: StoreKind) {

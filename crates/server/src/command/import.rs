@@ -14,7 +14,7 @@ use super::Dialer;
 use crate::cli::{Import, Server};
 use crate::exit::{During, Exit, Failure};
 use crate::lines::{self, Lines};
-use crate::output::{Format, say, show};
+use crate::output::{Format, counted, say, show};
 
 /// Rows of one request: small enough to be sent again without regret, large enough to be cheap.
 const ROWS: usize = 500;
@@ -261,8 +261,12 @@ fn reason(result: &RowResult) -> String {
 fn report(summary: &Summary, format: Format) -> Result<(), Failure> {
     show(format, summary, |summary| {
         let mut text = format!(
-            "{} rows: {} created, {} updated, {} unchanged, {} failed\n",
-            summary.rows, summary.created, summary.updated, summary.unchanged, summary.failed
+            "{}: {} created, {} updated, {} unchanged, {} failed\n",
+            counted(summary.rows, "row", "rows"),
+            summary.created,
+            summary.updated,
+            summary.unchanged,
+            summary.failed
         );
         if !summary.attribute_columns.is_empty() {
             let columns: Vec<_> = summary

@@ -11,7 +11,7 @@ use abasto_store::query::{Page, Position};
 
 use crate::cli::Reconcile;
 use crate::exit::{Exit, Failure};
-use crate::output::{Format, show, table};
+use crate::output::{Format, counted, show, table};
 use crate::store;
 
 /// Businesses of one page.
@@ -82,9 +82,11 @@ fn text(reports: &[Report]) -> String {
     let mut text = table(["rule", "checks", "differences"], &rows);
     let records: u64 = reports.iter().map(|report| report.records).sum();
     let count: u64 = reports.iter().map(|report| report.difference_count).sum();
-    let businesses = reports.len();
     text.push_str(&format!(
-        "{records} records of {businesses} businesses, {count} differences\n"
+        "{} of {}, {}\n",
+        counted(records, "record", "records"),
+        counted(reports.len(), "business", "businesses"),
+        counted(count, "difference", "differences"),
     ));
     let differences = reports.iter().flat_map(|report| {
         let business = report.business;

@@ -2,6 +2,8 @@
 //!
 //! Owns their HTML. They are made from the document alone and load nothing, from nowhere.
 
+use std::collections::BTreeMap;
+
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use pulldown_cmark::{Options, Parser};
 use serde_json::Value;
@@ -18,7 +20,8 @@ pub(crate) fn problem(code: Code) -> String {
             nav { a href="/docs#problems" { "All problems" } }
             main {
                 p.signature { code.status { (code.status_number()) } " " code { (code.name()) } }
-                (markdown(code.page()))
+                // Links between the pages are those between their files, for who reads them there.
+                (markdown(&code.page().replace(".md)", ")")))
             }
         },
     )
@@ -43,7 +46,7 @@ pub(crate) fn page(document: &Value) -> String {
             }
             main {
                 h1 { (title) }
-                p { (text(&document["info"]["description"])) }
+                (markdown(text(&document["info"]["description"])))
                 p { "For programs: " a href="/openapi.json" { "/openapi.json" } }
                 @for (tag, about) in tags(document) {
                     section id=(anchor(tag)) {
@@ -300,18 +303,29 @@ fn bounds(schema: &Value) -> Markup {
     }
 }
 
+fn by_status() -> BTreeMap<u16, Vec<Code>> {
+    let mut statuses: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
+    for code in Code::ALL {
+        statuses
+            .entry(code.status_number())
+            .or_default()
+            .push(*code);
+    }
+    statuses
+}
+
 fn problems() -> Markup {
     html! {
         section id="problems" {
             h2 { "Problems" }
-            table {
-                @for code in Code::ALL {
-                    tr id={ "status-" (code.status_number()) } {
-                        td { code.status { (code.status_number()) } }
-                        td { a href={ "/problems/" (code.name()) } { (code.name()) } }
+            @for (status, codes) in by_status() {
+                h3 id={ "status-" (status) } { (status) }
+                table { @for code in codes {
+                    tr {
+                        td { a href={ "/problems/" (code.name()) } { code { (code.name()) } } }
                         td { (code.title()) }
                     }
-                }
+                } }
             }
         }
     }

@@ -228,7 +228,10 @@ fn refusals(method: &str, operation: &Value) -> Vec<&'static str> {
     if takes("query", None) {
         statuses.extend(["400", "422"]);
     }
-    if body {
+    if takes("header", Some("webhook-signature")) {
+        // A raw body, whatever it says it is.
+        statuses.extend(["400", "401", "413"]);
+    } else if body {
         statuses.extend(["400", "413", "415", "422"]);
     }
     if takes("header", Some("Idempotency-Key")) {

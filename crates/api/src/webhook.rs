@@ -13,7 +13,7 @@ use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -23,7 +23,7 @@ use crate::body::malformed;
 use crate::path::PathTexts;
 use crate::problem::{Code, Problem};
 use crate::telemetry::BAD_SIGNATURES;
-use crate::value::Id;
+use crate::value::{Id, Money, Time};
 
 pub(crate) fn router() -> OpenApiRouter<Arc<Ready>> {
     OpenApiRouter::new().routes(routes!(receive))
@@ -35,16 +35,52 @@ struct Received {
     received: bool,
 }
 
+/// What the sandbox tells of a payment.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "eventId": "evt-1", "type": "payment.captured", "providerRef": "sandbox-1",
+    "amount": "9000.00", "currency": "COP", "occurredAt": "2026-01-01T12:00:00Z",
+}))]
+#[expect(
+    dead_code,
+    reason = "its form is published; the sandbox's reader reads it"
+)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SandboxMessage {
+    /// The message; the same one again changes nothing.
+    event_id: String,
+    /// `payment.captured`, `payment.failed`, `payment.authorized`, `refund.succeeded` or
+    /// `refund.failed`.
+    #[serde(rename = "type")]
+    event: String,
+    /// What the provider calls the payment.
+    provider_ref: String,
+    amount: Money,
+    /// ISO 4217.
+    currency: String,
+    occurred_at: Time,
+}
+
 /// Receive a message of a payment provider
 ///
-/// Signed over the raw body. The same message again, and messages in any order, do no harm.
+/// Signed over the raw body; a message that is not, or whose time is more than five minutes from now,
+/// is refused and leaves nothing. The same message again, and messages in any order, do no harm. The
+/// sandbox signs as Standard Webhooks: `webhook-signature` is `v1,` and the base64 of the HMAC-SHA256
+/// of `<webhook-id>.<webhook-timestamp>.<body>` under the secret. Other providers send their own form
+/// and headers.
 #[utoipa::path(
     post, path = "/v1/webhooks/payments/{provider}/{businessId}",
     operation_id = "receivePaymentEvent", tag = "Payments", security(()),
     params(
         ("provider" = String, Path, description = "Who sends it", example = "sandbox"),
         ("businessId" = Id, Path, description = "The business"),
+        ("webhook-id" = Option<String>, Header, description = "The sandbox: the message"),
+        ("webhook-timestamp" = Option<String>, Header,
+            description = "The sandbox: when it was sent, in seconds since 1970"),
+        ("webhook-signature" = Option<String>, Header,
+            description = "The sandbox: one or more signatures, with spaces between"),
     ),
+    request_body = SandboxMessage,
     responses((status = 200, description = "Received", body = Received)),
 )]
 async fn receive(

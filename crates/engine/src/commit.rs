@@ -98,11 +98,15 @@ impl Engine {
                 Err(error) => return self.finished(business, operation, error).await,
             };
             let touched: Vec<_> = unit.puts.iter().map(|put| put.next.key()).collect();
-            match self.store.commit(unit).await? {
+            let verdict = self.store.commit(unit).await;
+            // Committed, or nobody knows: what is remembered of these is not what is stored.
+            if matches!(verdict, Ok(Verdict::Committed(_)) | Err(_)) {
+                for key in touched {
+                    self.documents.forget(business, key);
+                }
+            }
+            match verdict? {
                 Verdict::Committed(reply) => {
-                    for key in touched {
-                        self.documents.forget(business, key);
-                    }
                     return Ok(Done {
                         value: reply,
                         replayed: false,

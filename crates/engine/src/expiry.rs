@@ -78,7 +78,8 @@ impl Engine {
                 let engine = self.clone();
                 tokio::spawn(async move { engine.end(document.business(), document.key()).await })
             });
-            // They run beside each other, so that their commits are made together.
+            // They run beside each other, so that their commits are made together. All of them are
+            // waited for, also after one failed: nothing goes on behind the caller's back.
             for end in ends.collect::<Vec<_>>() {
                 let end = end.await.map_err(|error| Error::Internal(Box::new(error)));
                 match end.flatten() {

@@ -21,7 +21,7 @@ use self::daemon::{Daemon, Folder};
 use self::run::{Load, Row, Spread};
 use self::target::Target;
 use crate::load::say;
-use crate::load::server::Server;
+use crate::load::server::Launch;
 
 pub use self::lock::{LockArguments, serve as serve_lock};
 
@@ -128,8 +128,12 @@ async fn measure(arguments: &Arguments) -> Result<Vec<Row>> {
                 behind_lock(arguments, contender, started, &mut rows).await?;
             }
             Contender::Crdt | Contender::Events | Contender::Occ => {
-                let binary = arguments.binary.as_deref();
-                let server = Server::spawn(binary, None, arguments.store.as_deref())?;
+                let launch = Launch {
+                    binary: arguments.binary.as_deref(),
+                    store: arguments.store.as_deref(),
+                    ..Launch::default()
+                };
+                let server = launch.start()?;
                 let target = Target::abasto(&server, contender.name()).await?;
                 loads(arguments, contender, &target, &mut rows).await?;
                 server.end()?;

@@ -7,6 +7,7 @@ pub mod carts;
 pub mod dice;
 pub mod differential;
 pub mod faulty;
+pub mod flash_sale;
 pub mod load;
 pub mod model;
 

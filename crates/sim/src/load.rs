@@ -5,47 +5,29 @@
 
 pub(crate) mod business;
 pub(crate) mod latency;
+pub(crate) mod place;
 mod report;
 mod run;
 pub(crate) mod server;
 mod shop;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use abasto_client::Endpoint;
 use anyhow::{Context, Result};
 use clap::Args;
 
+use self::place::Place;
 use self::report::Report;
 use self::run::{Load, Pace};
-use self::server::Server;
 use self::shop::{Range, Shop};
 
 /// What is measured.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// A running server; needs the platform key, to open a business of its own.
-    #[arg(long, requires = "platform_key", conflicts_with = "spawn")]
-    url: Option<Endpoint>,
-
-    /// The server's platform key.
-    #[arg(long, env = "ABASTO_PLATFORM_KEY", hide_env_values = true)]
-    platform_key: Option<String>,
-
-    /// Start a server for the measurement, on a new store in a folder of its own.
-    #[arg(long, required_unless_present = "url")]
-    spawn: bool,
-
-    /// The binary to start; by default the `abasto` beside this one.
-    #[arg(long, value_name = "FILE")]
-    binary: Option<PathBuf>,
-
-    /// The folder of the store; by default one that goes away afterwards.
-    #[arg(long, value_name = "FOLDER")]
-    folder: Option<PathBuf>,
+    #[command(flatten)]
+    place: Place,
 
     /// Clients at once, each with a connection.
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=4096))]
@@ -78,14 +60,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 async fn measure(arguments: &Arguments) -> Result<()> {
-    let server = match (&arguments.url, &arguments.platform_key) {
-        (Some(url), Some(key)) => Server::running(url.clone(), key),
-        _ => Server::spawn(
-            arguments.binary.as_deref(),
-            arguments.folder.as_deref(),
-            None,
-        )?,
-    };
+    let server = arguments.place.server(&[])?;
     say(format_args!("The server is at {}.", server.endpoint));
     let shop = Shop::open(&server, usize::from(arguments.products)).await;
     let shop = Arc::new(shop.context("opening a business with products and stock")?);

@@ -69,9 +69,9 @@ impl Engine {
                 covers: held.tail.keys().copied().collect(),
             }];
         }
-        let in_time = self.commit_once(unit).await?;
+        let outcome = self.commit_once(unit).await;
         self.carts.forget((cart.business, cart.id));
-        Ok(in_time)
+        outcome
     }
 
     fn cleaning(&self, cart: &Arc<Cart>, next: Cart, now: Timestamp) -> UnitOfWork {

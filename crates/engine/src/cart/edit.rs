@@ -135,14 +135,14 @@ impl Engine {
                 Ok(Decision::Commit(draft)) => *draft,
                 Err(error) => return self.replay(caller, operation.as_ref(), error).await,
             };
-            let held = draft.held.clone();
+            let (held, view) = (draft.held.clone(), draft.view.clone());
             match self.commit_edit(&cart, draft).await? {
                 Outcome::Done => {
                     self.after_edit(&cart, &held);
                     // They are used now.
                     named.taken = None;
                     return Ok(Edited {
-                        view: self.view(&cart, &held).await?,
+                        view,
                         replayed: false,
                     });
                 }
@@ -272,9 +272,12 @@ impl Engine {
         let record = Document::Cart(Arc::clone(cart));
         unit.guards = vec![Guard::Document(record.key(), record.version())];
         unit.answer = Answer::Unchanged(record);
+        let view = self.next_view(cart, &next).await?;
         if let Some(operation) = operation {
+            let told = serde_json::to_value(&view);
+            let told = told.map_err(|error| Error::Internal(Box::new(error)))?;
             unit.operation = Some(operation.clone());
-            unit.answer = Answer::View(Arc::new(self.told(cart, &next).await?));
+            unit.answer = Answer::View(Arc::new(told));
         }
         if cart.mode == CartMode::Occ {
             let fold = Fold {
@@ -295,6 +298,7 @@ impl Engine {
             unit,
             edits: edits.map(|(append, change, _)| (append, change)).collect(),
             held: next,
+            view,
         })))
     }
 

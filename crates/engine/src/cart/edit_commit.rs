@@ -11,6 +11,7 @@ use abasto_store::unit::UnitOfWork;
 use abasto_store::verdict::{Rejection, Reply, Verdict};
 
 use super::held::Held;
+use super::view::CartView;
 use crate::Engine;
 use crate::error::Error;
 
@@ -19,6 +20,8 @@ pub(super) struct Draft {
     pub(super) unit: UnitOfWork,
     pub(super) edits: Vec<(CartAppend, Content)>,
     pub(super) held: Held,
+    /// The cart after it, as it is shown.
+    pub(super) view: CartView,
 }
 
 /// What became of a draft.

@@ -90,7 +90,6 @@ impl Engine {
             if self.commit_fold(&cart, unit, &held).await? {
                 return Ok(());
             }
-            self.carts.forget((cart.business, cart.id));
             self.pause(attempt).await;
             cart = self.find(cart.business, cart.id, Freshness::Fresh).await?;
         }
@@ -133,13 +132,9 @@ impl Engine {
         }
         match self.commit_fold(cart, unit, &held).await {
             Ok(true) => metrics::counter!("abasto_cart_folds_total").increment(1),
-            Ok(false) => {
-                self.authors.give_back(taken);
-                self.carts.forget(key);
-            }
+            Ok(false) => self.authors.give_back(taken),
             Err(error) => {
                 self.authors.abandon(&taken);
-                self.carts.forget(key);
                 return Err(error);
             }
         }
@@ -194,12 +189,15 @@ impl Engine {
             next: next.clone(),
             covers: covers.clone(),
         }];
-        let in_time = self.commit_once(unit).await?;
-        if in_time {
-            let content = held.content.clone();
-            self.take_fold((cart.business, cart.id), &next, content, &covers);
+        let key = (cart.business, cart.id);
+        let outcome = self.commit_once(unit).await;
+        if matches!(outcome, Ok(true)) {
+            self.take_fold(key, &next, held.content.clone(), &covers);
+        } else {
+            // It was too late, or it may be in the store: only the store knows.
+            self.carts.forget(key);
         }
-        Ok(in_time)
+        outcome
     }
 
     /// Waits until a cart knows what its reader has seen; whether it came in time.

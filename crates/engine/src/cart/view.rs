@@ -209,14 +209,15 @@ impl Engine {
         self.view(cart, &held).await
     }
 
-    /// A view as it is kept with a key.
-    pub(super) async fn told(&self, cart: &Cart, held: &Held) -> Result<serde_json::Value, Error> {
-        let mut view = self.view(cart, held).await?;
+    /// The view after an edit that is about to be committed: what is told of it is made before, so
+    /// that nothing can fail after.
+    pub(super) async fn next_view(&self, cart: &Cart, next: &Held) -> Result<CartView, Error> {
+        let mut view = self.view(cart, next).await?;
         if let Some(version) = &mut view.version {
             // The edit that it answers is the next version.
             *version += 1;
         }
-        serde_json::to_value(view).map_err(|error| Error::Internal(Box::new(error)))
+        Ok(view)
     }
 
     /// The view of a content.

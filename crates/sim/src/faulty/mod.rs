@@ -6,6 +6,7 @@
 mod plan;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -36,6 +37,8 @@ const REMEMBERED_MAX: usize = 100_000;
 pub struct FaultyStore {
     inner: Arc<dyn Store>,
     plan: Mutex<Plan>,
+    is_calm: AtomicBool,
+    reclaims: AtomicU64,
     done: Mutex<Done>,
     late: Mutex<Vec<JoinHandle<()>>>,
     documents: Mutex<Remembered<DocumentKey, Document>>,
@@ -76,6 +79,8 @@ impl FaultyStore {
         Self {
             inner,
             plan: Mutex::new(plan),
+            is_calm: AtomicBool::new(false),
+            reclaims: AtomicU64::new(0),
             done: Mutex::default(),
             late: Mutex::default(),
             documents: Mutex::default(),
@@ -86,6 +91,45 @@ impl FaultyStore {
     /// What was injected so far: a test that meant to meet faults asks whether it did.
     pub fn done(&self) -> Done {
         lock(&self.done).clone()
+    }
+
+    /// Another plan from here on. A test that begins every step with a plan of its own can repeat a
+    /// step, whatever the tasks of the steps before it did.
+    pub fn plan(&self, plan: Plan) {
+        *lock(&self.plan) = plan;
+    }
+
+    /// Injects nothing until [`FaultyStore::rage`]: what follows cannot be repeated by its caller.
+    pub fn calm(&self) {
+        self.is_calm.store(true, Ordering::Relaxed);
+    }
+
+    /// Injects faults again.
+    pub fn rage(&self) {
+        self.is_calm.store(false, Ordering::Relaxed);
+    }
+
+    /// How often somebody asked what is over in one business: how often units were missing.
+    pub fn reclaims(&self) -> u64 {
+        self.reclaims.load(Ordering::Relaxed)
+    }
+
+    fn next_commit(&self) -> Option<CommitFault> {
+        if self.is_calm.load(Ordering::Relaxed) {
+            return None;
+        }
+        let fault = lock(&self.plan).commit()?;
+        *lock(&self.done).commits.entry(fault).or_default() += 1;
+        Some(fault)
+    }
+
+    fn next_read(&self) -> Option<ReadFault> {
+        if self.is_calm.load(Ordering::Relaxed) {
+            return None;
+        }
+        let fault = lock(&self.plan).read()?;
+        *lock(&self.done).reads.entry(fault).or_default() += 1;
+        Some(fault)
     }
 
     /// Waits until every late commit has come, so that a test can look at what is left.
@@ -103,10 +147,7 @@ impl FaultyStore {
 
     /// Lets a read fail, wait or ask for an old answer.
     async fn before_read(&self) -> Result<Option<ReadFault>, StoreError> {
-        let fault = lock(&self.plan).read();
-        if let Some(fault) = fault {
-            *lock(&self.done).reads.entry(fault).or_default() += 1;
-        }
+        let fault = self.next_read();
         match fault {
             Some(ReadFault::Unavailable) => Err(gone()),
             Some(ReadFault::Slow) => {
@@ -144,10 +185,7 @@ fn age<K: Ord + Copy, V: Clone>(
 #[async_trait]
 impl Store for FaultyStore {
     async fn commit(&self, unit: UnitOfWork) -> Result<Verdict, StoreError> {
-        let fault = lock(&self.plan).commit();
-        if let Some(fault) = fault {
-            *lock(&self.done).commits.entry(fault).or_default() += 1;
-        }
+        let fault = self.next_commit();
         match fault {
             None => self.inner.commit(unit).await,
             Some(CommitFault::Overloaded) => Err(StoreError::Overloaded),
@@ -227,6 +265,9 @@ impl Store for FaultyStore {
         at: Timestamp,
         limit: u32,
     ) -> Result<Vec<Document>, StoreError> {
+        if business.is_some() {
+            self.reclaims.fetch_add(1, Ordering::Relaxed);
+        }
         self.before_read().await?;
         self.inner.due(business, kind, at, limit).await
     }

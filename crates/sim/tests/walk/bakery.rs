@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use abasto_domain::access::{Principal, Role};
 use abasto_domain::branch::BranchCode;
 use abasto_domain::coupon::{CouponCode, Discount, Percent};
 use abasto_domain::currency::Currency;
@@ -28,6 +29,8 @@ pub(crate) struct Bakery {
     pub(crate) branch: BranchId,
     pub(crate) products: Vec<ProductId>,
     pub(crate) customers: Vec<CustomerId>,
+    /// Who acts for each customer.
+    pub(crate) shoppers: Vec<Context>,
     pub(crate) coupons: Vec<CouponCode>,
 }
 
@@ -59,6 +62,7 @@ impl Bakery {
             branch,
             products: Vec::new(),
             customers: Vec::new(),
+            shoppers: Vec::new(),
             coupons: Vec::new(),
         };
         bakery.furnish().await;
@@ -86,7 +90,7 @@ impl Bakery {
             self.receive(product.id, 20, &format!("first-{number}"))
                 .await;
         }
-        for name in ["Ana", "Eva"] {
+        for name in ["Ana", "Eva", "Luz", "Sol"] {
             let command = NewCustomer {
                 name: name.into(),
                 phone: None,
@@ -94,7 +98,16 @@ impl Bakery {
                 email_verified_at: None,
             };
             let customer = self.engine.create_customer(&self.owner, command).await;
-            self.customers.push(customer.unwrap().id);
+            let customer = customer.unwrap().id;
+            self.customers.push(customer);
+            self.shoppers.push(Context {
+                principal: Principal {
+                    role: Role::Customer,
+                    customer: Some(customer),
+                    ..self.owner.principal.clone()
+                },
+                request: "shopper".into(),
+            });
         }
         for (code, all, each) in [("FEW-3", Some(3), None), ("ONE-EACH", None, Some(1))] {
             let code = CouponCode::parse(code).unwrap();
@@ -117,7 +130,7 @@ impl Bakery {
         }
     }
 
-    async fn receive(&self, product: ProductId, units: i64, key: &str) {
+    pub(crate) async fn receive(&self, product: ProductId, units: i64, key: &str) {
         let command = MoveStock::Adjust {
             branch: self.branch,
             items: vec![Adjustment {

@@ -1,8 +1,9 @@
-//! One step of the walk: a command by chance, and the name of what became of it.
+//! One step of the walk: a command by chance, and what became of it.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
-use abasto_domain::id::{CheckoutId, OrderId, ProductId};
+use abasto_domain::id::{BusinessId, CheckoutId, OrderId, ProductId};
 use abasto_domain::money::Amount;
 use abasto_domain::order::{FulfilmentKind, PaymentMethod};
 use abasto_domain::order_return::{Fate, ReturnedItem};
@@ -13,6 +14,7 @@ use abasto_domain::pricing::Item;
 use abasto_domain::quantity::Quantity;
 use abasto_domain::stock::AdjustmentReason;
 use abasto_domain::time::Timestamp;
+use abasto_engine::cart::EditCart;
 use abasto_engine::checkout::OpenCheckout;
 use abasto_engine::clock::Clock;
 use abasto_engine::order::{BuyerChoice, PlaceOrder};
@@ -21,55 +23,109 @@ use abasto_engine::order_checkout::OrderCheckout;
 use abasto_engine::order_return::TakeBack;
 use abasto_engine::payment::{RequestRefund, StartPayment};
 use abasto_engine::stock::{Adjustment, MoveStock};
-use abasto_engine::{Engine, Error};
+use abasto_engine::{Done, Engine, Error};
 use abasto_sim::dice::Dice;
 use abasto_store::Store;
 
 use crate::bakery::{Bakery, START};
+use crate::shopping::Trolley;
+use crate::side::{Outcome, Patience};
 
 /// How far the clock moves at once: less than a hold (ten minutes) and an unpaid order (thirty).
 const STRIDE_MS: i64 = 420_000;
+/// Longer than a cart may lie idle.
+const LEAP_MS: i64 = 40 * 86_400_000;
 /// Things older than this many are left alone.
 const RECENT: usize = 12;
+/// Most of one batch of a worker.
+const BATCH: u32 = 1_000;
+/// More batches than can be due at once.
+const BATCHES_MAX: usize = 1_000;
 
-pub(crate) struct Walker<'a> {
-    bakery: &'a Bakery,
-    engine: Engine,
-    dice: Dice,
-    advanced_ms: i64,
-    checkouts: Vec<CheckoutId>,
+pub(crate) struct Walker {
+    pub(crate) bakery: Bakery,
+    pub(crate) engine: Engine,
+    pub(crate) patience: Patience,
+    pub(crate) dice: Dice,
+    pub(crate) advanced_ms: i64,
+    pub(crate) checkouts: Vec<CheckoutId>,
     orders: Vec<OrderId>,
     payments: Vec<Arc<Payment>>,
     messages: Vec<ProviderMessage>,
+    pub(crate) trolleys: Vec<Trolley>,
+    /// Edits on their way: which cart, and what.
+    pub(crate) delayed: Vec<(usize, EditCart)>,
+    /// Edits that were sent.
+    pub(crate) sent: Vec<(usize, EditCart)>,
 }
 
-/// The name of an outcome: of a success, or of the refusal.
-fn named<T>(what: &str, outcome: Result<T, Error>, told: impl FnOnce(T)) -> String {
-    match outcome {
-        Ok(value) => {
-            told(value);
-            format!("{what} done")
-        }
-        Err(error) => {
-            let text = format!("{error:?}");
-            let name = text.split(|c: char| !c.is_alphanumeric()).next();
-            format!("{what} {}", name.unwrap_or_default())
-        }
+/// What was told of a command; what it gave goes to `keep`.
+pub(crate) fn told<T: Debug>(
+    what: &str,
+    (answer, was_unknown): (Result<T, Error>, bool),
+    keep: impl FnOnce(T),
+) -> Outcome {
+    let text = format!("{what} {answer:?}");
+    if let Ok(value) = answer {
+        keep(value);
+    }
+    Outcome {
+        answer: text,
+        first: String::new(),
+        was_unknown,
     }
 }
 
-impl<'a> Walker<'a> {
-    pub(crate) fn new(bakery: &'a Bakery, seed: u64) -> Self {
+/// The same of a command under a key.
+pub(crate) fn told_done<T: Debug>(
+    what: &str,
+    (answer, was_unknown): (Result<Done<T>, Error>, bool),
+    keep: impl FnOnce(T),
+) -> Outcome {
+    let replayed = answer.as_ref().map(|done| done.replayed).ok();
+    let answer = answer.map(|done| done.value);
+    Outcome {
+        first: format!("{replayed:?}"),
+        ..told(what, (answer, was_unknown), keep)
+    }
+}
+
+fn plain(what: &str) -> Outcome {
+    told(what, (Ok(()), false), |()| {})
+}
+
+/// The name of an outcome, without what it is about.
+pub(crate) fn name_of(outcome: &Outcome) -> String {
+    let mut words = outcome.answer.split(|c: char| !c.is_alphanumeric());
+    let mut word = || words.next().unwrap_or_default().to_owned();
+    let (what, result, more) = (word(), word(), word());
+    if result == "Ok" {
+        format!("{what} done")
+    } else {
+        format!("{what} {more}")
+    }
+}
+
+impl Walker {
+    pub(crate) fn new(bakery: Bakery, patience: Patience, seed: u64) -> Self {
         Self {
-            bakery,
             engine: bakery.engine.clone(),
+            bakery,
+            patience,
             dice: Dice::new(seed),
             advanced_ms: 0,
             checkouts: Vec::new(),
             orders: Vec::new(),
             payments: Vec::new(),
             messages: Vec::new(),
+            trolleys: Vec::new(),
+            delayed: Vec::new(),
+            sent: Vec::new(),
         }
+    }
+
+    pub(crate) fn business(&self) -> BusinessId {
+        self.bakery.owner.business()
     }
 
     /// Goes on over another store with the same content.
@@ -80,7 +136,7 @@ impl<'a> Walker<'a> {
     }
 
     /// Does one thing, a moment after the one before.
-    pub(crate) async fn step(&mut self, number: u64) -> String {
+    pub(crate) async fn step(&mut self, number: u64) -> Outcome {
         self.move_clock(1);
         let key = if self.dice.chance(50) {
             // A key that was used a little earlier, by whatever.
@@ -88,20 +144,26 @@ impl<'a> Walker<'a> {
         } else {
             format!("k{number}")
         };
-        match self.dice.roll(100) {
-            0..20 => self.open(&key).await,
-            20..36 => self.complete(&key).await,
-            36..40 => self.abandon(&key).await,
-            40..46 => self.direct(&key).await,
-            46..58 => self.pay(&key).await,
-            58..74 => self.tell(number).await,
-            74..79 => self.call().await,
-            79..88 => self.act(&key).await,
-            88..92 => self.take_back(&key).await,
-            92..95 => self.refund(&key).await,
-            95..97 => self.receive(&key).await,
-            97..99 => self.advance(),
-            _ => self.expire().await,
+        match self.dice.roll(200) {
+            0..24 => self.open(&key).await,
+            24..44 => self.complete(&key).await,
+            44..50 => self.abandon(&key).await,
+            50..58 => self.direct(&key).await,
+            58..76 => self.pay(&key).await,
+            76..100 => self.tell(number).await,
+            100..108 => self.call().await,
+            108..122 => self.act(&key).await,
+            122..128 => self.take_back(&key).await,
+            128..133 => self.refund(&key).await,
+            133..137 => self.receive(&key).await,
+            137..140 => self.advance(),
+            140..142 => self.expire().await,
+            142..146 => self.new_cart().await,
+            146..182 => self.edit(&key, number).await,
+            182..190 => self.check_out(&key).await,
+            190..193 => self.merge().await,
+            193..198 => self.look().await,
+            _ => self.clean_up().await,
         }
     }
 
@@ -110,6 +172,7 @@ impl<'a> Walker<'a> {
         for _ in 0..6 {
             self.advance();
             while self.engine.expire_due().await.unwrap() > 0 {}
+            while self.engine.retry_parked_events().await.unwrap() > 0 {}
             for call in self.engine.claim_calls(1_000).await.unwrap() {
                 let standing = match call.kind {
                     CallKind::Cancel => Standing::Failed("cancelled".into()),
@@ -123,7 +186,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    fn recent<T: Copy>(dice: &mut Dice, all: &[T]) -> Option<T> {
+    pub(crate) fn recent<T: Copy>(dice: &mut Dice, all: &[T]) -> Option<T> {
         let from = all.len().saturating_sub(RECENT);
         dice.pick(&all[from..]).copied()
     }
@@ -137,11 +200,11 @@ impl<'a> Walker<'a> {
         items.collect()
     }
 
-    fn product(&mut self) -> ProductId {
+    pub(crate) fn product(&mut self) -> ProductId {
         *self.dice.pick(&self.bakery.products).unwrap()
     }
 
-    async fn open(&mut self, key: &str) -> String {
+    async fn open(&mut self, key: &str) -> Outcome {
         let known = self.dice.chance(500);
         let customer = self.dice.pick(&self.bakery.customers).copied();
         let uses = self.dice.chance(250);
@@ -157,14 +220,15 @@ impl<'a> Walker<'a> {
             address: None,
             payment_method: method(online),
         };
-        let owner = &self.bakery.owner;
-        let done = self.engine.open_checkout(owner, key, command).await;
-        named("open", done, |done| self.checkouts.push(done.value.id))
+        let (engine, owner) = (&self.engine, &self.bakery.owner);
+        let ask = || engine.open_checkout(owner, key, command.clone());
+        let done = self.patience.insist(ask).await;
+        told_done("open", done, |it| self.checkouts.push(it.id))
     }
 
-    async fn complete(&mut self, key: &str) -> String {
+    async fn complete(&mut self, key: &str) -> Outcome {
         let Some(checkout) = Self::recent(&mut self.dice, &self.checkouts) else {
-            return "nothing".into();
+            return plain("nothing");
         };
         let command = OrderCheckout {
             checkout,
@@ -172,21 +236,22 @@ impl<'a> Walker<'a> {
             note: None,
             expected_total: None,
         };
-        let owner = &self.bakery.owner;
-        let done = self.engine.order_checkout(owner, key, command).await;
-        named("complete", done, |done| self.orders.push(done.value.id))
+        let (engine, owner) = (&self.engine, &self.bakery.owner);
+        let ask = || engine.order_checkout(owner, key, command.clone());
+        let done = self.patience.insist(ask).await;
+        told_done("complete", done, |it| self.orders.push(it.id))
     }
 
-    async fn abandon(&mut self, key: &str) -> String {
+    async fn abandon(&mut self, key: &str) -> Outcome {
         let Some(checkout) = Self::recent(&mut self.dice, &self.checkouts) else {
-            return "nothing".into();
+            return plain("nothing");
         };
-        let owner = &self.bakery.owner;
-        let done = self.engine.abandon_checkout(owner, key, checkout).await;
-        named("abandon", done, |_| {})
+        let (engine, owner) = (&self.engine, &self.bakery.owner);
+        let ask = || engine.abandon_checkout(owner, key, checkout);
+        told_done("abandon", self.patience.insist(ask).await, |_| {})
     }
 
-    async fn direct(&mut self, key: &str) -> String {
+    async fn direct(&mut self, key: &str) -> Outcome {
         let online = self.dice.chance(500);
         let command = PlaceOrder {
             branch: self.bakery.branch,
@@ -200,27 +265,29 @@ impl<'a> Walker<'a> {
             note: None,
             expected_total: None,
         };
-        let owner = &self.bakery.owner;
-        let done = self.engine.place_order(owner, key, command).await;
-        named("order", done, |done| self.orders.push(done.value.id))
+        let (engine, owner) = (&self.engine, &self.bakery.owner);
+        let ask = || engine.place_order(owner, key, command.clone());
+        let done = self.patience.insist(ask).await;
+        told_done("order", done, |it| self.orders.push(it.id))
     }
 
-    async fn pay(&mut self, key: &str) -> String {
+    async fn pay(&mut self, key: &str) -> Outcome {
         let Some(order) = Self::recent(&mut self.dice, &self.orders) else {
-            return "nothing".into();
+            return plain("nothing");
         };
         let command = StartPayment {
             order,
             provider: Provider::Sandbox,
             return_url: None,
         };
-        let owner = &self.bakery.owner;
-        let done = self.engine.start_payment(owner, key, command).await;
-        named("pay", done, |done| self.payments.push(done.value))
+        let (engine, owner) = (&self.engine, &self.bakery.owner);
+        let ask = || engine.start_payment(owner, key, command.clone());
+        let done = self.patience.insist(ask).await;
+        told_done("pay", done, |it| self.payments.push(it))
     }
 
     /// A message: a new one, or one that was sent before.
-    async fn tell(&mut self, number: u64) -> String {
+    async fn tell(&mut self, number: u64) -> Outcome {
         let again = self.dice.chance(250);
         let old = self.dice.pick(&self.messages).cloned();
         let from = self.payments.len().saturating_sub(RECENT);
@@ -235,13 +302,18 @@ impl<'a> Walker<'a> {
         ];
         let kind = *self.dice.pick(&kinds).unwrap();
         let wrong = self.dice.chance(30);
+        let strange = self.dice.chance(30);
         let Some(message) = old.filter(|_| again).or_else(|| {
             let payment = payment?;
             let amount = payment.amount.minor() + i64::from(wrong);
             Some(ProviderMessage {
                 provider: payment.provider,
                 event_id: format!("evt-{number}"),
-                provider_ref: payment.provider_ref.clone()?,
+                provider_ref: if strange {
+                    format!("strange-{number}")
+                } else {
+                    payment.provider_ref.clone()?
+                },
                 news: News {
                     kind,
                     amount: Amount::from_minor(amount).ok()?,
@@ -251,23 +323,28 @@ impl<'a> Walker<'a> {
                 },
             })
         }) else {
-            return "nothing".into();
+            return plain("nothing");
         };
         self.messages.push(message.clone());
-        let business = self.bakery.owner.business();
-        let fate = self.engine.receive_payment_event(business, message).await;
-        match fate {
-            Ok(fate) => format!("tell {fate:?}"),
-            Err(error) => named("tell", Err::<(), _>(error), |()| {}),
+        let (engine, business) = (&self.engine, self.business());
+        let ask = || engine.receive_payment_event(business, message.clone());
+        let (fate, was_unknown) = self.patience.insist(ask).await;
+        // A repetition is thanked for, whatever the first one came to.
+        let first = format!("{fate:?}");
+        Outcome {
+            first,
+            ..told("tell", (fate.map(|_| ()), was_unknown), |()| {})
         }
     }
 
-    async fn call(&mut self) -> String {
-        let calls = match self.engine.claim_calls(1_000).await {
+    async fn call(&mut self) -> Outcome {
+        // A claim whose answer is lost is nobody's until its lease is over.
+        let claim = self.engine.claim_calls(BATCH);
+        let calls = match self.patience.once(claim).await {
             Ok(calls) => calls,
-            Err(error) => return named("claim", Err::<(), _>(error), |()| {}),
+            Err(error) => return told("claim", (Err::<(), _>(error), false), |()| {}),
         };
-        let mut outcome = format!("calls {}", calls.len().min(3));
+        let mut outcome = told("call", (Ok(calls.clone()), false), |_| {});
         for call in calls {
             // Never an answer that is asked again: when that happens is left to chance.
             let roll = self.dice.roll(10);
@@ -277,17 +354,19 @@ impl<'a> Walker<'a> {
                 (_, 1) | (CallKind::Cancel, _) => Standing::Failed("declined".into()),
                 _ => Standing::Pending,
             };
-            let answered = self.engine.answer_call(&call, &answer(standing)).await;
-            if let Err(error) = answered {
-                outcome = named("answer", Err::<(), _>(error), |()| {});
+            let (engine, answer) = (&self.engine, answer(standing));
+            let ask = || engine.answer_call(&call, &answer);
+            let (answered, _) = self.patience.insist(ask).await;
+            if answered.is_err() {
+                outcome = told("answer", (answered, false), |()| {});
             }
         }
         outcome
     }
 
-    async fn act(&mut self, key: &str) -> String {
+    async fn act(&mut self, key: &str) -> Outcome {
         let Some(order) = Self::recent(&mut self.dice, &self.orders) else {
-            return "nothing".into();
+            return plain("nothing");
         };
         let step = match self.dice.roll(6) {
             0 | 1 => OrderStep::Confirm,
@@ -304,17 +383,14 @@ impl<'a> Walker<'a> {
             step,
             expected_version: None,
         };
-        let owner = &self.bakery.owner;
-        named(
-            "act",
-            self.engine.step_order(owner, key, command).await,
-            |_| {},
-        )
+        let (engine, owner) = (&self.engine, &self.bakery.owner);
+        let ask = || engine.step_order(owner, key, command.clone());
+        told_done("act", self.patience.insist(ask).await, |_| {})
     }
 
-    async fn take_back(&mut self, key: &str) -> String {
+    async fn take_back(&mut self, key: &str) -> Outcome {
         let Some(order) = Self::recent(&mut self.dice, &self.orders) else {
-            return "nothing".into();
+            return plain("nothing");
         };
         let fate = if self.dice.chance(500) {
             Fate::Restock
@@ -330,26 +406,23 @@ impl<'a> Walker<'a> {
             }],
             reason: "walk".into(),
         };
-        let owner = &self.bakery.owner;
-        named(
-            "return",
-            self.engine.take_back(owner, key, command).await,
-            |_| {},
-        )
+        let (engine, owner) = (&self.engine, &self.bakery.owner);
+        let ask = || engine.take_back(owner, key, command.clone());
+        told_done("return", self.patience.insist(ask).await, |_| {})
     }
 
-    async fn refund(&mut self, key: &str) -> String {
+    async fn refund(&mut self, key: &str) -> Outcome {
         let Some(order) = Self::recent(&mut self.dice, &self.orders) else {
-            return "nothing".into();
+            return plain("nothing");
         };
         let amount = Amount::from_minor(self.dice.between(1, 200_000)).unwrap();
         let command = RequestRefund { order, amount };
-        let owner = &self.bakery.owner;
-        let done = self.engine.request_refund(owner, key, command).await;
-        named("refund", done, |_| {})
+        let (engine, owner) = (&self.engine, &self.bakery.owner);
+        let ask = || engine.request_refund(owner, key, command);
+        told_done("refund", self.patience.insist(ask).await, |_| {})
     }
 
-    async fn receive(&mut self, key: &str) -> String {
+    async fn receive(&mut self, key: &str) -> Outcome {
         let command = MoveStock::Adjust {
             branch: self.bakery.branch,
             items: vec![Adjustment {
@@ -359,17 +432,15 @@ impl<'a> Walker<'a> {
                 reference: None,
             }],
         };
-        let owner = &self.bakery.owner;
-        named(
-            "receive",
-            self.engine.move_stock(owner, key, command).await,
-            |_| {},
-        )
+        let (engine, owner) = (&self.engine, &self.bakery.owner);
+        let ask = || engine.move_stock(owner, key, command.clone());
+        told_done("receive", self.patience.insist(ask).await, |_| {})
     }
 
-    fn advance(&mut self) -> String {
-        self.move_clock(STRIDE_MS);
-        "advance".into()
+    fn advance(&mut self) -> Outcome {
+        let leaps = self.dice.chance(60);
+        self.move_clock(if leaps { LEAP_MS } else { STRIDE_MS });
+        plain("advance")
     }
 
     fn move_clock(&mut self, by_ms: i64) {
@@ -377,15 +448,25 @@ impl<'a> Walker<'a> {
         self.engine.clock().advance(by_ms);
     }
 
-    async fn expire(&mut self) -> String {
-        match self.engine.expire_due().await {
-            Ok(ended) => format!("expire {}", ended.min(3)),
-            Err(error) => named("expire", Err::<(), _>(error), |()| {}),
+    /// The workers of one moment: what is over ends, what waits is looked at again.
+    pub(crate) async fn expire(&mut self) -> Outcome {
+        let engine = &self.engine;
+        for _ in 0..BATCHES_MAX {
+            let (ended, _) = self.patience.insist(|| engine.expire_due()).await;
+            let (looked, _) = self.patience.insist(|| engine.retry_parked_events()).await;
+            match (ended, looked) {
+                (Ok(0), Ok(0)) => return plain("expire"),
+                (Ok(_), Ok(_)) => {}
+                (Err(error), _) | (_, Err(error)) => {
+                    return told("expire", (Err::<(), _>(error), false), |()| {});
+                }
+            }
         }
+        panic!("more is due than there can be");
     }
 }
 
-const fn method(online: bool) -> PaymentMethod {
+pub(crate) const fn method(online: bool) -> PaymentMethod {
     if online {
         PaymentMethod::Online
     } else {

@@ -16,8 +16,12 @@ use crate::exit::{Exit, Failure};
 const SECONDS: [f64; 14] = [
     0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.0, 4.0, 16.0,
 ];
-/// Bounds of buckets for sizes of groups.
-const SIZES: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
+/// Bounds of buckets for sizes of groups, and for how many things something holds.
+const SIZES: [f64; 11] = [
+    1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0,
+];
+/// Bounds of buckets for sizes in bytes, up to the largest cart.
+const BYTES: [f64; 7] = [64.0, 256.0, 1024.0, 4096.0, 16_384.0, 65_536.0, 262_144.0];
 /// How often samples are folded into buckets; without it they would pile up between scrapes.
 const UPKEEP: Duration = Duration::from_secs(5);
 
@@ -48,9 +52,13 @@ pub(crate) fn start_log(log: &Log, environment: &Environment) -> Result<(), Fail
 pub(crate) fn start_metrics() -> Result<PrometheusHandle, Failure> {
     let seconds = Matcher::Suffix("_seconds".to_owned());
     let sizes = Matcher::Suffix("_size".to_owned());
+    let entries = Matcher::Suffix("_entries".to_owned());
+    let bytes = Matcher::Suffix("_bytes".to_owned());
     let handle = PrometheusBuilder::new()
         .set_buckets_for_metric(seconds, &SECONDS)
         .and_then(|builder| builder.set_buckets_for_metric(sizes, &SIZES))
+        .and_then(|builder| builder.set_buckets_for_metric(entries, &SIZES))
+        .and_then(|builder| builder.set_buckets_for_metric(bytes, &BYTES))
         .and_then(PrometheusBuilder::install_recorder);
     let handle = handle.map_err(|error| Failure::new(Exit::Failure, error))?;
     metrics::gauge!("abasto_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);

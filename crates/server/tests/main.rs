@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod cart_storm;
 mod cluster;
 mod command;
 mod crash;

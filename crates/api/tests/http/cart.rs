@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 use crate::harness::{Answer, Shop, World};
 
 /// A shop with a product, a customer's key and what both can reach.
-struct Corner {
-    shop: Shop,
-    branch: String,
-    product: String,
+pub(crate) struct Corner {
+    pub(crate) shop: Shop,
+    pub(crate) branch: String,
+    pub(crate) product: String,
 }
 
 impl Corner {
-    async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let shop = World::new().business("La Espiga").await;
         let branch = shop.branch("BOG").await;
         let product = shop.product("PAN-1", "3500").await;
@@ -23,7 +23,7 @@ impl Corner {
         }
     }
 
-    async fn buyer(&self, name: &str) -> Shop {
+    pub(crate) async fn buyer(&self, name: &str) -> Shop {
         let customer = self
             .shop
             .post("/v1/customers", &json!({"name": name}))
@@ -33,17 +33,17 @@ impl Corner {
         self.shop.key(&key).await
     }
 
-    async fn open(&self, who: &Shop, mode: &str) -> Value {
+    pub(crate) async fn open(&self, who: &Shop, mode: &str) -> Value {
         let cart = json!({"branchId": self.branch, "mode": mode});
         who.post("/v1/carts", &cart).await.expect(201)
     }
 
-    fn add(&self, quantity: u32) -> Value {
+    pub(crate) fn add(&self, quantity: u32) -> Value {
         json!({"op": "addItem", "productId": self.product, "quantity": quantity})
     }
 }
 
-async fn patch(who: &Shop, cart: &Value, body: Value) -> Answer {
+pub(crate) async fn patch(who: &Shop, cart: &Value, body: Value) -> Answer {
     let path = format!("/v1/carts/{}", cart["id"].as_str().unwrap());
     who.call("PATCH", &path).json(&body).send().await
 }

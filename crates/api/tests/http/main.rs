@@ -3,6 +3,8 @@
 
 mod bad_input;
 mod cart;
+mod cart_bounds;
+mod cart_view;
 mod credential;
 mod document;
 mod flow;

@@ -20,13 +20,11 @@ use serde::Serialize;
 
 use super::CartCaller;
 use super::edit_commit::{Draft, Outcome};
-use super::edit_step::{
-    Named, append, check_products, count, device_dots, fresh_steps, make, seen_price,
-};
+use super::edit_step::{Named, append, check_products, device_dots, fresh_steps, make, seen_price};
 use super::held::Held;
 use super::operation::{EditStep, compile};
 use super::refusal::{self, CartRefusal};
-use super::view::CartView;
+use super::view::{CartView, note_flags};
 use crate::Engine;
 use crate::cache::Freshness;
 use crate::error::Error;
@@ -141,6 +139,7 @@ impl Engine {
                     self.after_edit(&cart, &held);
                     // They are used now.
                     named.taken = None;
+                    note_flags(&view, &command.steps);
                     return Ok(Edited {
                         view,
                         replayed: false,
@@ -255,6 +254,7 @@ impl Engine {
         let made = make(&held, &steps, &fresh, &named.dots, stamp, &shelf)?;
         let mut next = Held::clone(&held);
         let mut edits = Vec::with_capacity(made.len());
+        let mut operations = Vec::with_capacity(made.len());
         for (at, change) in made {
             let step = &command.steps[at];
             let append = append(cart, &steps[at], named.dots[at], &change, sent, now);
@@ -266,7 +266,7 @@ impl Engine {
             let log = (cart.mode == CartMode::Events)
                 .then(|| self.log_entry(caller, cart, step, &append));
             edits.push((append, change, log));
-            count(cart, step);
+            operations.push(step.operation.name());
         }
         let mut unit = self.cart_unit(&caller.context, cart, now);
         let record = Document::Cart(Arc::clone(cart));
@@ -299,6 +299,7 @@ impl Engine {
             edits: edits.map(|(append, change, _)| (append, change)).collect(),
             held: next,
             view,
+            operations,
         })))
     }
 

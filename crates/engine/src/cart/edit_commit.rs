@@ -10,6 +10,8 @@ use abasto_store::record::HeadKey;
 use abasto_store::unit::UnitOfWork;
 use abasto_store::verdict::{Rejection, Reply, Verdict};
 
+use super::edit_step::count;
+use super::fold::note_bytes;
 use super::held::Held;
 use super::view::CartView;
 use crate::Engine;
@@ -22,6 +24,8 @@ pub(super) struct Draft {
     pub(super) held: Held,
     /// The cart after it, as it is shown.
     pub(super) view: CartView,
+    /// Names of the operations that it does for the first time.
+    pub(super) operations: Vec<&'static str>,
 }
 
 /// What became of a draft.
@@ -45,8 +49,10 @@ impl Engine {
         }
         match verdict? {
             Verdict::Committed(_) => {
+                count(cart, &draft.operations);
                 match folds.first() {
                     Some(fold) => {
+                        note_bytes(fold);
                         let content = draft.held.content;
                         self.take_fold(key, &fold.next, content, &fold.covers);
                     }

@@ -154,12 +154,15 @@ pub(super) fn check_products(shelf: &Shelf, steps: &[EditStep]) -> Result<(), Er
     }
 }
 
-pub(super) fn count(cart: &Cart, step: &EditStep) {
+/// Counts operations that are done: once each, when they are committed.
+pub(super) fn count(cart: &Cart, operations: &[&'static str]) {
     let mode = match cart.mode {
         CartMode::Crdt => "crdt",
         CartMode::Occ => "occ",
         CartMode::Events => "events",
     };
-    let labels = [("mode", mode), ("op", step.operation.name())];
-    metrics::counter!("abasto_cart_operations_total", &labels).increment(1);
+    for operation in operations {
+        let labels = [("mode", mode), ("op", *operation)];
+        metrics::counter!("abasto_cart_operations_total", &labels).increment(1);
+    }
 }

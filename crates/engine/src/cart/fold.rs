@@ -184,14 +184,15 @@ impl Engine {
     ) -> Result<bool, Error> {
         let covers: Vec<_> = held.tail.keys().copied().collect();
         let next = held.to_state(cart.business, cart.id);
-        metrics::histogram!("abasto_cart_bytes").record(count(next.state.len()));
-        unit.carts.folds = vec![Fold {
+        let fold = Fold {
             next: next.clone(),
             covers: covers.clone(),
-        }];
+        };
+        unit.carts.folds = vec![fold.clone()];
         let key = (cart.business, cart.id);
         let outcome = self.commit_once(unit).await;
         if matches!(outcome, Ok(true)) {
+            note_bytes(&fold);
             self.take_fold(key, &next, held.content.clone(), &covers);
         } else {
             // It was too late, or it may be in the store: only the store knows.
@@ -231,7 +232,12 @@ impl Engine {
     }
 }
 
+/// The size of a state that was stored.
+pub(super) fn note_bytes(fold: &Fold) {
+    metrics::histogram!("abasto_cart_bytes").record(count(fold.next.state.len()));
+}
+
 /// A size as a sample of a histogram.
-pub(super) fn count(size: usize) -> f64 {
+fn count(size: usize) -> f64 {
     f64::from(u32::try_from(size).unwrap_or(u32::MAX))
 }

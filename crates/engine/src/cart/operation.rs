@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::refusal::CartRefusal;
 use super::token;
+use super::view::LineView;
 use crate::error::Error;
 
 /// Characters of a value: a note, an address, an attribute.
@@ -158,6 +159,24 @@ impl EditOperation {
             Self::ApplyCoupon { .. } => "applyCoupon",
             Self::RemoveCoupon { .. } => "removeCoupon",
             Self::SetField { .. } => "setField",
+        }
+    }
+}
+
+impl EditOperation {
+    /// Whether it edits this line, or one of the same product.
+    pub(super) fn is_about(&self, shown: &LineView) -> bool {
+        match self {
+            Self::AddItem { product_id, .. } => *product_id == shown.product,
+            Self::SetQuantity { line, .. }
+            | Self::Increment { line, .. }
+            | Self::Decrement { line, .. }
+            | Self::RemoveItem { line }
+            | Self::SetAttribute { line, .. } => *line == shown.line,
+            Self::Clear
+            | Self::ApplyCoupon { .. }
+            | Self::RemoveCoupon { .. }
+            | Self::SetField { .. } => false,
         }
     }
 }

@@ -22,6 +22,7 @@ use abasto_store::record::{Document, DocumentKey, Kind};
 use serde::{Deserialize, Serialize};
 
 use super::held::Held;
+use super::operation::EditStep;
 use super::{CartCaller, token};
 use crate::Engine;
 use crate::cache::Freshness;
@@ -242,7 +243,6 @@ impl Engine {
             let reason = coupon.reason.clone()?;
             Some(ViewProblem::Coupon(coupon.code.clone(), reason))
         }));
-        note_flags(&lines);
         Ok(CartView {
             id: cart.id,
             mode: cart.mode,
@@ -345,8 +345,12 @@ fn conflicted(registers: &[Register]) -> Vec<String> {
         .collect()
 }
 
-fn note_flags(lines: &[LineView]) {
-    for flag in lines.iter().flat_map(|line| &line.flags) {
+/// Counts what the lines of a finished edit show: what merging cut, and where values compete.
+/// Reading counts nothing.
+pub(super) fn note_flags(view: &CartView, steps: &[EditStep]) {
+    let lines = view.lines.iter();
+    let edited = lines.filter(|line| steps.iter().any(|step| step.operation.is_about(line)));
+    for flag in edited.flat_map(|line| &line.flags) {
         match flag {
             LineFlag::Clamped => metrics::counter!("abasto_cart_clamped_total").increment(1),
             LineFlag::Conflicted => metrics::counter!("abasto_cart_conflicted_total").increment(1),

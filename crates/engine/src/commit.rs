@@ -99,8 +99,12 @@ impl Engine {
             };
             let touched: Vec<_> = unit.puts.iter().map(|put| put.next.key()).collect();
             let verdict = self.store.commit(unit).await;
-            // Committed, or nobody knows: what is remembered of these is not what is stored.
-            if matches!(verdict, Ok(Verdict::Committed(_)) | Err(_)) {
+            // Committed now or before, or nobody knows: what is remembered of these is not what is
+            // stored.
+            if matches!(
+                verdict,
+                Ok(Verdict::Committed(_) | Verdict::Replayed(_)) | Err(_)
+            ) {
                 for key in touched {
                     self.documents.forget(business, key);
                 }

@@ -131,7 +131,7 @@ impl Engine {
                     });
                 }
                 Ok(Decision::Commit(draft)) => *draft,
-                Err(error) => return self.replay(caller, operation.as_ref(), error).await,
+                Err(error) => return self.replay(caller, id, operation.as_ref(), error).await,
             };
             let (held, view) = (draft.held.clone(), draft.view.clone());
             match self.commit_edit(&cart, draft).await? {
@@ -189,6 +189,7 @@ impl Engine {
     async fn replay(
         &self,
         caller: &CartCaller,
+        id: CartId,
         operation: Option<&OperationDraft>,
         refusal: Error,
     ) -> Result<Edited, Error> {
@@ -198,7 +199,11 @@ impl Engine {
         let business = caller.context.business();
         match self.store.operation(business, &draft.key).await? {
             None => Err(refusal),
-            Some(done) if done.fingerprint == draft.fingerprint => replayed(done.reply),
+            Some(done) if done.fingerprint == draft.fingerprint => {
+                // It may have been done after the cart was read.
+                self.carts.forget((business, id));
+                replayed(done.reply)
+            }
             Some(_) => Err(Error::KeyReused),
         }
     }

@@ -4,9 +4,7 @@
 
 use abasto_cart::Cart as Content;
 use abasto_domain::cart::Cart;
-use abasto_store::StoreError;
 use abasto_store::cart::CartAppend;
-use abasto_store::record::HeadKey;
 use abasto_store::unit::UnitOfWork;
 use abasto_store::verdict::{Rejection, Reply, Verdict};
 
@@ -41,10 +39,9 @@ impl Engine {
         let key = (cart.business, cart.id);
         let folds = draft.unit.carts.folds.clone();
         let verdict = self.store.commit(draft.unit).await;
-        if matches!(
-            verdict,
-            Err(StoreError::OutcomeUnknown | StoreError::Backend(_))
-        ) {
+        if !matches!(verdict, Ok(Verdict::Committed(_))) {
+            // Somebody else wrote, or nobody knows who did: an edit whose outcome was unknown may
+            // have come after the cart was read for its repetition.
             self.carts.forget(key);
         }
         match verdict? {
@@ -62,16 +59,10 @@ impl Engine {
             }
             Verdict::Replayed(reply) => Ok(Outcome::Replayed(reply)),
             Verdict::KeyReused => Err(Error::KeyReused),
-            Verdict::Rejected(Rejection::DotTaken(_)) => {
-                self.carts.forget(key);
-                Ok(Outcome::Again)
-            }
+            Verdict::Rejected(Rejection::DotTaken(_)) => Ok(Outcome::Again),
             Verdict::Rejected(_) => Err(Error::defect("an edit of a cart was rejected")),
             Verdict::Stale(head) => {
                 self.note_stale(cart.business, &head);
-                if matches!(head, HeadKey::CartState(_)) {
-                    self.carts.forget(key);
-                }
                 Ok(Outcome::Again)
             }
         }

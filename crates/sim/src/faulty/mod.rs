@@ -205,6 +205,8 @@ impl Store for FaultyStore {
                 Err(StoreError::OutcomeUnknown)
             }
             Some(CommitFault::Slow) => {
+                // Whatever is late overtakes it.
+                self.quiet().await;
                 tokio::time::sleep(self.delay()).await;
                 self.inner.commit(unit).await
             }

@@ -122,8 +122,12 @@ impl Plan {
             })
     }
 
-    /// How long the next delay is.
-    pub(super) const fn delay_ms(&mut self) -> u64 {
+    /// How long the next delay is. One that is asked for by name is always the longest, so that what
+    /// is late really comes after what is sent meanwhile.
+    pub(super) fn delay_ms(&mut self) -> u64 {
+        if !self.script.is_empty() {
+            return self.rates.delay_max_ms;
+        }
         self.dice.roll(self.rates.delay_max_ms.saturating_add(1))
     }
 }

@@ -28,8 +28,8 @@ struct Course {
 }
 
 impl Course {
-    async fn new(fault: CommitFault, at: u64) -> Self {
-        let world = World::new(Backing::Model).await;
+    async fn new(faults: &[CommitFault], at: u64) -> Self {
+        let world = World::new(Backing::Sqlite).await;
         let product = world.product("X", 350_000).await.id;
         let receipt = MoveStock::Adjust {
             branch: world.bogota.id,
@@ -42,7 +42,10 @@ impl Course {
         };
         let received = world.engine.move_stock(&world.owner, "stock", receipt);
         received.await.unwrap();
-        let faulty = FaultyStore::new(Arc::clone(&world.store), Plan::script([(at, fault)]));
+        let faulty = FaultyStore::new(
+            Arc::clone(&world.store),
+            Plan::script((at..).zip(faults.iter().copied())),
+        );
         let faulty = Arc::new(faulty);
         Self {
             caller: CartCaller {
@@ -115,10 +118,12 @@ impl Course {
 
 #[tokio::test]
 async fn an_instance_shows_what_is_stored_whatever_became_of_a_commit() {
-    let faults = [
-        CommitFault::ReplyLost,
-        CommitFault::RequestLost,
-        CommitFault::Late,
+    // The last: it comes after its repetition was decided, and before that is committed.
+    let faults: [&[CommitFault]; 4] = [
+        &[CommitFault::ReplyLost],
+        &[CommitFault::RequestLost],
+        &[CommitFault::Late],
+        &[CommitFault::Late, CommitFault::Slow],
     ];
     for mode in [CartMode::Crdt, CartMode::Occ, CartMode::Events] {
         for fault in faults {

@@ -1,15 +1,14 @@
 //! A router with an operator and a business in it, and what tests ask of it.
 
-use std::sync::Arc;
-
 use abasto_api::{App, CursorKey, TestClock};
 use abasto_engine::Engine;
-use abasto_sim::model::ModelStore;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use serde_json::{Value, json};
 use tower::ServiceExt;
+
+use crate::store::{self, Kept};
 
 pub(crate) const PLATFORM_KEY: &str = "the platform key of these tests, long";
 
@@ -17,6 +16,8 @@ pub(crate) const PLATFORM_KEY: &str = "the platform key of these tests, long";
 #[derive(Clone)]
 pub(crate) struct World {
     pub(crate) router: Router,
+    // Dropped behind the router, which uses what this holds.
+    _kept: Kept,
 }
 
 /// One answer.
@@ -133,13 +134,15 @@ impl World {
 
     /// An installation with other choices.
     pub(crate) fn with(choose: impl FnOnce(&mut App)) -> Self {
-        let engine = Engine::new(Arc::new(ModelStore::new())).unwrap();
+        let (store, kept) = store::open();
+        let engine = Engine::new(store).unwrap();
         let mut app = App::new(engine, CursorKey::derive(b"a secret of these tests"));
         app.platform_key = Some(PLATFORM_KEY.into());
         app.test_clock = TestClock::Present;
         choose(&mut app);
         Self {
             router: abasto_api::router(app).unwrap(),
+            _kept: kept,
         }
     }
 

@@ -14,4 +14,5 @@ mod lists;
 mod owner;
 mod selling;
 mod stock_answers;
+mod store;
 mod tenancy;

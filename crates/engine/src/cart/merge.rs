@@ -76,10 +76,12 @@ impl Engine {
         from: CartId,
     ) -> Result<(Arc<Cart>, Arc<Cart>), Error> {
         let permission = abasto_domain::access::Permission::EditCarts;
+        let business = caller.context.business();
+        let source = self.find::<Cart>(business, from, Freshness::Fresh).await;
+        // Read after the source: one that ended in it is named in it.
         let target = self.cart_record(caller, id, Freshness::Fresh).await?;
         caller.context.require_at(permission, target.branch)?;
-        let business = target.business;
-        let source = self.find::<Cart>(business, from, Freshness::Fresh).await?;
+        let source = source?;
         // A guest's secret ends with the cart, and the merge can be asked for again.
         let was_merged = source.status == CartStatus::Merged && source.successor == Some(target.id);
         if caller.sees(&source) || was_merged {

@@ -3,6 +3,7 @@
 //! Owns the reference semantics of the port and the measuring of it. Never part of the product.
 #![warn(missing_docs)]
 
+pub mod backing;
 pub mod carts;
 pub mod dice;
 pub mod differential;

@@ -67,8 +67,19 @@ async fn the_log_stays_small() {
         }
         largest = largest.max(std::fs::metadata(&log).unwrap().len());
     }
-    let written = std::fs::metadata(&path).unwrap().len();
-    assert!(written > 4 << 20, "nothing was copied: {written} bytes");
+    // On a busy machine whoever copies comes late.
+    let written = || std::fs::metadata(&path).unwrap().len();
+    for _ in 0..300 {
+        if written() > 4 << 20 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert!(
+        written() > 4 << 20,
+        "nothing was copied: {} bytes",
+        written()
+    );
     assert!(largest < 64 << 20, "{largest} bytes");
     let store = Arc::into_inner(store).unwrap();
     drop(store);

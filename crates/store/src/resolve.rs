@@ -1,8 +1,8 @@
 //! Deciding a unit against the heads: the one place where blanks are filled.
 //!
 //! Owns order numbers, movement sequences and balances, event sequences, and the order in which
-//! reasons are found: key, guards, documents one by one (version, then unique values), carts, stock,
-//! contended numbers. Pure: both adapters and the model call it.
+//! reasons are found: key, guards, versions of documents, unique values, carts, stock, contended
+//! numbers. Pure: both adapters and the model call it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -43,7 +43,8 @@ pub struct Effects {
 pub fn resolve(heads: &mut Heads, unit: &UnitOfWork) -> Result<Effects, Verdict> {
     check_operation(heads, unit)?;
     check_guards(heads, unit)?;
-    check_puts(heads, unit)?;
+    check_versions(heads, unit)?;
+    check_claims(heads, unit)?;
     let carts = judge_carts(heads, unit)?;
     let (movements, levels) = move_stock(heads, unit)?;
     let tallies = count(heads, unit)?;
@@ -113,9 +114,10 @@ fn check_guards(heads: &Heads, unit: &UnitOfWork) -> Result<(), Verdict> {
 
 /// Judges the puts one after the other, each against what the ones before it leave: a claim can
 /// move within a unit, and two documents of a unit cannot both have one.
-fn check_puts(heads: &Heads, unit: &UnitOfWork) -> Result<(), Verdict> {
+/// Every version before any value: whoever decided on an old record learns that first, not what came
+/// of it.
+fn check_versions(heads: &Heads, unit: &UnitOfWork) -> Result<(), Verdict> {
     let mut versions: BTreeMap<DocumentKey, i64> = BTreeMap::new();
-    let mut holders: BTreeMap<Claim, Option<RawId>> = BTreeMap::new();
     for put in &unit.puts {
         let key = put.next.key();
         let expected = put.base.as_ref().map_or(0, Document::version);
@@ -123,6 +125,15 @@ fn check_puts(heads: &Heads, unit: &UnitOfWork) -> Result<(), Verdict> {
         if versions.get(&key).or_else(stored) != Some(&expected) {
             return Err(Verdict::Stale(HeadKey::Document(key)));
         }
+        versions.insert(key, put.next.version());
+    }
+    Ok(())
+}
+
+fn check_claims(heads: &Heads, unit: &UnitOfWork) -> Result<(), Verdict> {
+    let mut holders: BTreeMap<Claim, Option<RawId>> = BTreeMap::new();
+    for put in &unit.puts {
+        let key = put.next.key();
         let claims = put.next.claims();
         for claim in &claims {
             let stored = || heads.claims.get(&(unit.business, claim.clone()));
@@ -134,7 +145,6 @@ fn check_puts(heads: &Heads, unit: &UnitOfWork) -> Result<(), Verdict> {
                 Some(_) => {}
             }
         }
-        versions.insert(key, put.next.version());
         let released = put.base.iter().flat_map(Document::claims);
         holders.extend(released.map(|claim| (claim, None)));
         holders.extend(claims.into_iter().map(|claim| (claim, Some(key.id))));

@@ -20,7 +20,7 @@ const PAGE: Page = Page {
 
 #[tokio::test]
 async fn a_key_works_until_it_is_revoked() {
-    let world = World::new().await;
+    let world = World::on_model().await;
     let grant = Grant {
         role: Role::Manager,
         branches: None,
@@ -60,7 +60,7 @@ async fn a_key_works_until_it_is_revoked() {
 
 #[tokio::test]
 async fn staff_act_in_their_branches_only() {
-    let world = World::new().await;
+    let world = World::on_model().await;
     let product = world.stocked("A", 10).await.id;
     let order = world.buy("k", &[(product, 1)]).await.unwrap().value;
     let here = world.role(Role::Staff, Some(vec![world.bogota.id]));
@@ -98,7 +98,7 @@ async fn staff_act_in_their_branches_only() {
 
 #[tokio::test]
 async fn customers_buy_for_themselves_and_see_only_their_own() {
-    let world = World::new().await;
+    let world = World::on_model().await;
     let product = world.stocked("A", 10).await.id;
     let new = |name: &str| NewCustomer {
         name: name.into(),
@@ -173,7 +173,7 @@ async fn customers_buy_for_themselves_and_see_only_their_own() {
 /// Called lost, the units of an order can be sold to nobody: no buyer decides that.
 #[tokio::test]
 async fn only_those_who_work_orders_call_units_lost() {
-    let world = World::new().await;
+    let world = World::on_model().await;
     let product = world.stocked("A", 5).await.id;
     let (_, shopper) = world.customer("Ana").await;
     let staff = world.role(Role::Staff, None);
@@ -199,7 +199,7 @@ async fn only_those_who_work_orders_call_units_lost() {
 
 #[tokio::test]
 async fn couriers_see_and_move_only_what_is_assigned_to_them() {
-    let world = World::new().await;
+    let world = World::on_model().await;
     let product = world.stocked("A", 10).await.id;
     let order = world.buy("k", &[(product, 1)]).await.unwrap().value;
     let new = abasto_engine::member::NewMember {
@@ -260,7 +260,7 @@ async fn couriers_see_and_move_only_what_is_assigned_to_them() {
 
 #[tokio::test]
 async fn a_new_member_gets_in_at_once_on_every_instance() {
-    let world = World::new().await;
+    let world = World::on_model().await;
     let second = world.second_instance();
     for engine in [&world.engine, &second] {
         assert_eq!(engine.authenticate_user("new", None).await.unwrap(), None);
@@ -285,7 +285,7 @@ async fn a_new_member_gets_in_at_once_on_every_instance() {
 #[tokio::test]
 async fn two_owners_who_revoke_each_other_at_once_do_not_both_succeed() {
     for _ in 0..20 {
-        let world = World::new().await;
+        let world = World::on_model().await;
         let grant = Grant {
             role: Role::Owner,
             branches: None,
@@ -310,7 +310,7 @@ async fn two_owners_who_revoke_each_other_at_once_do_not_both_succeed() {
 
 #[tokio::test]
 async fn a_user_with_two_businesses_must_name_one() {
-    let world = World::new().await;
+    let world = World::on_model().await;
     let other = World::on(Arc::clone(&world.store)).await;
     for one in [&world, &other] {
         let new = abasto_engine::member::NewMember {

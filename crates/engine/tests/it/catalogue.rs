@@ -14,7 +14,7 @@ use crate::world::{World, new_product};
 
 #[tokio::test]
 async fn a_deleted_products_sku_is_free_until_it_comes_back() {
-    let world = World::new().await;
+    let world = World::on_model().await;
     let first = world.product("SKU", 100).await;
     let twin = world
         .engine
@@ -50,7 +50,7 @@ async fn a_deleted_products_sku_is_free_until_it_comes_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_of_two_takes_a_sku_at_once() {
-    let world = Arc::new(World::new().await);
+    let world = Arc::new(World::on_model().await);
     let mut tasks = JoinSet::new();
     for _ in 0..10 {
         let world = Arc::clone(&world);
@@ -67,7 +67,7 @@ async fn one_of_two_takes_a_sku_at_once() {
 
 #[tokio::test]
 async fn a_change_needs_the_present_version() {
-    let world = World::new().await;
+    let world = World::on_model().await;
     let product = world.product("A", 100).await;
     let rename = |name: &str| ChangeProduct {
         name: Some(name.into()),
@@ -96,7 +96,7 @@ async fn a_change_needs_the_present_version() {
 
 #[tokio::test]
 async fn phones_are_unique_and_addresses_only_when_verified() {
-    let world = World::new().await;
+    let world = World::on_model().await;
     let now = world.engine.clock().now();
     let customer = |phone: Option<&str>, email: Option<&str>, verified| NewCustomer {
         name: "Ana".into(),
@@ -141,7 +141,7 @@ async fn phones_are_unique_and_addresses_only_when_verified() {
 
 #[tokio::test]
 async fn rows_of_an_import_take_effect_in_their_order() {
-    let world = World::new().await;
+    let world = World::on_model().await;
     let row = |sku: &str, price: Option<i64>| ChangeProduct {
         sku: Some(sku.into()),
         name: price.map(|_| format!("Product {sku}")),

@@ -9,15 +9,30 @@ use abasto_domain::stock::MovementKind;
 use abasto_engine::Error;
 use abasto_engine::order_action::OrderStep;
 use abasto_engine::product::ChangeProduct;
+use abasto_sim::backing::Backing;
 use abasto_store::tally::TallyKind;
 use tokio::task::JoinSet;
 
 use crate::selling::{HOLD_MS, UNPAID_MS};
 use crate::world::World;
 
-#[tokio::test]
-async fn a_hold_passes_to_its_order_without_touching_available() {
-    let world = World::new().await;
+on_every_store! {
+    a_hold_passes_to_its_order_without_touching_available,
+    all_lines_are_held_or_none,
+    one_checkout_is_one_order_whatever_the_keys,
+    a_hold_ends_at_the_moment_it_names_even_without_a_worker,
+    a_hold_whose_time_is_over_makes_no_order_although_nobody_took_it,
+    a_thousand_abandoned_holds_end_once_by_two_workers_at_once,
+    expiry_and_order_compete_for_one_change,
+    giving_up_releases_once,
+    a_raised_price_is_not_charged_silently,
+    nobody_empties_the_shelf_by_holding_it,
+    a_checkout_is_seen_by_its_customer_only,
+    an_unpaid_order_gives_its_units_back_in_time,
+}
+
+async fn a_hold_passes_to_its_order_without_touching_available(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("PAN", 5).await.id;
     let checkout = world.hold("hold", &[(product, 2)]).await.unwrap();
     assert_eq!(world.units(product).await, (3, 2));
@@ -57,9 +72,8 @@ async fn a_hold_passes_to_its_order_without_touching_available() {
     world.audit().await;
 }
 
-#[tokio::test]
-async fn all_lines_are_held_or_none() {
-    let world = World::new().await;
+async fn all_lines_are_held_or_none(on: Backing) {
+    let world = World::new(on).await;
     let much = world.stocked("MUCH", 5).await.id;
     let few = world.stocked("FEW", 1).await.id;
     let refused = world.hold("k", &[(much, 2), (few, 2)]).await;
@@ -69,9 +83,8 @@ async fn all_lines_are_held_or_none() {
     world.audit().await;
 }
 
-#[tokio::test]
-async fn one_checkout_is_one_order_whatever_the_keys() {
-    let world = Arc::new(World::new().await);
+async fn one_checkout_is_one_order_whatever_the_keys(on: Backing) {
+    let world = Arc::new(World::new(on).await);
     let product = world.stocked("PAN", 5).await.id;
     let checkout = world.hold("hold", &[(product, 1)]).await.unwrap();
     let mut tabs = JoinSet::new();
@@ -102,9 +115,8 @@ async fn one_checkout_is_one_order_whatever_the_keys() {
     world.audit().await;
 }
 
-#[tokio::test]
-async fn a_hold_ends_at_the_moment_it_names_even_without_a_worker() {
-    let world = World::new().await;
+async fn a_hold_ends_at_the_moment_it_names_even_without_a_worker(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("ONE", 1).await.id;
     let a = world.hold("a", &[(product, 1)]).await.unwrap();
     let early = world.hold("b", &[(product, 1)]).await;
@@ -120,9 +132,8 @@ async fn a_hold_ends_at_the_moment_it_names_even_without_a_worker() {
     world.audit().await;
 }
 
-#[tokio::test]
-async fn a_hold_whose_time_is_over_makes_no_order_although_nobody_took_it() {
-    let world = World::new().await;
+async fn a_hold_whose_time_is_over_makes_no_order_although_nobody_took_it(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("ONE", 1).await.id;
     let a = world.hold("a", &[(product, 1)]).await.unwrap();
     world.later(HOLD_MS);
@@ -135,15 +146,19 @@ async fn a_hold_whose_time_is_over_makes_no_order_although_nobody_took_it() {
     world.audit().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_thousand_abandoned_holds_end_once_by_two_workers_at_once() {
-    let world = Arc::new(World::new().await);
+async fn a_thousand_abandoned_holds_end_once_by_two_workers_at_once(on: Backing) {
+    let world = Arc::new(World::new(on).await);
     let product = world.stocked("MANY", 1_000).await.id;
+    let mut holds = JoinSet::new();
     for shopper in 0..1_000 {
-        world
-            .hold(&format!("s{shopper}"), &[(product, 1)])
-            .await
-            .unwrap();
+        let world = Arc::clone(&world);
+        holds.spawn(async move {
+            let key = format!("s{shopper}");
+            world.hold(&key, &[(product, 1)]).await.map(drop)
+        });
+    }
+    for held in holds.join_all().await {
+        held.unwrap();
     }
     assert_eq!(world.units(product).await, (0, 1_000));
     world.later(3_600_000);
@@ -157,9 +172,8 @@ async fn a_thousand_abandoned_holds_end_once_by_two_workers_at_once() {
     world.audit().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn expiry_and_order_compete_for_one_change() {
-    let world = Arc::new(World::new().await);
+async fn expiry_and_order_compete_for_one_change(on: Backing) {
+    let world = Arc::new(World::new(on).await);
     let product = world.stocked("PAN", 100).await.id;
     for round in 0..40 {
         let key = format!("round-{round}");
@@ -188,9 +202,8 @@ async fn expiry_and_order_compete_for_one_change() {
     world.audit().await;
 }
 
-#[tokio::test]
-async fn giving_up_releases_once() {
-    let world = World::new().await;
+async fn giving_up_releases_once(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("PAN", 5).await.id;
     let checkout = world.hold("hold", &[(product, 2)]).await.unwrap();
     for key in ["first", "first", "second"] {
@@ -206,9 +219,8 @@ async fn giving_up_releases_once() {
     world.audit().await;
 }
 
-#[tokio::test]
-async fn a_raised_price_is_not_charged_silently() {
-    let world = World::new().await;
+async fn a_raised_price_is_not_charged_silently(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("PAN", 5).await;
     let checkout = world.hold("hold", &[(product.id, 2)]).await.unwrap();
     let change = ChangeProduct {
@@ -237,9 +249,8 @@ async fn a_raised_price_is_not_charged_silently() {
     world.audit().await;
 }
 
-#[tokio::test]
-async fn nobody_empties_the_shelf_by_holding_it() {
-    let world = World::new().await;
+async fn nobody_empties_the_shelf_by_holding_it(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("PAN", 50).await.id;
     let (_, ana) = world.customer("Ana").await;
     let open = async |key: String| {
@@ -256,9 +267,8 @@ async fn nobody_empties_the_shelf_by_holding_it() {
     world.audit().await;
 }
 
-#[tokio::test]
-async fn a_checkout_is_seen_by_its_customer_only() {
-    let world = World::new().await;
+async fn a_checkout_is_seen_by_its_customer_only(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("PAN", 50).await.id;
     let (_, ana) = world.customer("Ana").await;
     let (_, eva) = world.customer("Eva").await;
@@ -285,9 +295,8 @@ async fn a_checkout_is_seen_by_its_customer_only() {
     assert_eq!(order.unwrap().value.customer.id, of_ana.customer);
 }
 
-#[tokio::test]
-async fn an_unpaid_order_gives_its_units_back_in_time() {
-    let world = World::new().await;
+async fn an_unpaid_order_gives_its_units_back_in_time(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("ONE", 1).await.id;
     let order = world.unpaid("a", product, 1).await;
     world.later(UNPAID_MS - 60_000);

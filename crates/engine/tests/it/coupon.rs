@@ -10,10 +10,18 @@ use abasto_engine::Error;
 use abasto_engine::coupon::NewCoupon;
 use abasto_engine::order_action::OrderStep;
 use abasto_engine::order_return::TakeBack;
+use abasto_sim::backing::Backing;
 use tokio::task::JoinSet;
 
 use crate::selling::{HOLD_MS, UNPAID_MS};
 use crate::world::World;
+
+on_every_store! {
+    one_redemption_goes_to_one_of_twenty_buyers,
+    a_customer_uses_a_coupon_once_from_any_device,
+    a_cancelled_order_gives_its_coupon_back,
+    two_of_two_come_back_once,
+}
 
 fn code() -> CouponCode {
     CouponCode::parse("PAN-10").unwrap()
@@ -38,9 +46,8 @@ async fn coupon(world: &World, all: Option<i64>, each: Option<i64>) {
         .unwrap();
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn one_redemption_goes_to_one_of_twenty_buyers() {
-    let world = Arc::new(World::new().await);
+async fn one_redemption_goes_to_one_of_twenty_buyers(on: Backing) {
+    let world = Arc::new(World::new(on).await);
     let product = world.stocked("PAN", 100).await.id;
     coupon(&world, Some(1), None).await;
     let mut buyers = JoinSet::new();
@@ -66,9 +73,8 @@ async fn one_redemption_goes_to_one_of_twenty_buyers() {
     world.audit().await;
 }
 
-#[tokio::test]
-async fn a_customer_uses_a_coupon_once_from_any_device() {
-    let world = World::new().await;
+async fn a_customer_uses_a_coupon_once_from_any_device(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("PAN", 100).await.id;
     coupon(&world, None, Some(1)).await;
     let (_, ana) = world.customer("Ana").await;
@@ -113,9 +119,8 @@ async fn a_customer_uses_a_coupon_once_from_any_device() {
     world.audit().await;
 }
 
-#[tokio::test]
-async fn a_cancelled_order_gives_its_coupon_back() {
-    let world = World::new().await;
+async fn a_cancelled_order_gives_its_coupon_back(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("PAN", 100).await.id;
     coupon(&world, Some(1), None).await;
     let mut command = world.order(&[(product, 1)]);
@@ -143,9 +148,8 @@ async fn a_cancelled_order_gives_its_coupon_back() {
     world.audit().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn two_of_two_come_back_once() {
-    let world = Arc::new(World::new().await);
+async fn two_of_two_come_back_once(on: Backing) {
+    let world = Arc::new(World::new(on).await);
     let product = world.stocked("PAN", 5).await.id;
     let order = world.buy("buy", &[(product, 2)]).await.unwrap().value;
     for step in [OrderStep::Confirm, OrderStep::Prepare, OrderStep::Dispatch] {

@@ -5,10 +5,21 @@ use std::sync::Arc;
 use abasto_domain::order_state::Status;
 use abasto_engine::order_action::{OrderStep, StepOrder};
 use abasto_engine::{Error, business::ChangeBusiness};
+use abasto_sim::backing::Backing;
 use abasto_store::query::Page;
 use tokio::task::JoinSet;
 
 use crate::world::World;
+
+on_embedded_stores! {
+    a_whole_life_moves_stock_once,
+    steps_out_of_order_are_refused_with_what_is_allowed,
+    two_cancellations_at_once_give_the_units_back_once,
+    cancel_racing_prepare_ends_in_one_of_both,
+    units_of_a_cancelled_order_come_back_or_are_lost,
+    a_stale_if_match_is_told_the_present_version,
+    a_replayed_step_answers_as_it_did_even_when_the_order_went_on,
+}
 
 fn cancel(restock: Option<bool>) -> OrderStep {
     OrderStep::Cancel {
@@ -17,9 +28,8 @@ fn cancel(restock: Option<bool>) -> OrderStep {
     }
 }
 
-#[tokio::test]
-async fn a_whole_life_moves_stock_once() {
-    let world = World::new().await;
+async fn a_whole_life_moves_stock_once(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("A", 10).await.id;
     let order = world.buy("k", &[(product, 4)]).await.unwrap().value;
     assert_eq!(world.units(product).await, (6, 4));
@@ -71,9 +81,8 @@ async fn a_whole_life_moves_stock_once() {
     );
 }
 
-#[tokio::test]
-async fn steps_out_of_order_are_refused_with_what_is_allowed() {
-    let world = World::new().await;
+async fn steps_out_of_order_are_refused_with_what_is_allowed(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("A", 10).await.id;
     let order = world.buy("k", &[(product, 1)]).await.unwrap().value;
     for step in [OrderStep::Prepare, OrderStep::Dispatch, OrderStep::Deliver] {
@@ -89,10 +98,9 @@ async fn steps_out_of_order_are_refused_with_what_is_allowed() {
     world.step("s", &order, OrderStep::Confirm).await.unwrap();
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn two_cancellations_at_once_give_the_units_back_once() {
+async fn two_cancellations_at_once_give_the_units_back_once(on: Backing) {
     for _ in 0..20 {
-        let world = Arc::new(World::new().await);
+        let world = Arc::new(World::new(on).await);
         let product = world.stocked("A", 10).await.id;
         let order = world.buy("k", &[(product, 4)]).await.unwrap().value;
         let mut tasks = JoinSet::new();
@@ -108,10 +116,9 @@ async fn two_cancellations_at_once_give_the_units_back_once() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn cancel_racing_prepare_ends_in_one_of_both() {
+async fn cancel_racing_prepare_ends_in_one_of_both(on: Backing) {
     for _ in 0..50 {
-        let world = Arc::new(World::new().await);
+        let world = Arc::new(World::new(on).await);
         let product = world.stocked("A", 10).await.id;
         let order = world.buy("k", &[(product, 4)]).await.unwrap().value;
         world
@@ -135,9 +142,8 @@ async fn cancel_racing_prepare_ends_in_one_of_both() {
     }
 }
 
-#[tokio::test]
-async fn units_of_a_cancelled_order_come_back_or_are_lost() {
-    let world = World::new().await;
+async fn units_of_a_cancelled_order_come_back_or_are_lost(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("A", 10).await.id;
     let lost = world.buy("k1", &[(product, 4)]).await.unwrap().value;
     world.step("c1", &lost, cancel(Some(false))).await.unwrap();
@@ -160,9 +166,8 @@ async fn units_of_a_cancelled_order_come_back_or_are_lost() {
     world.check_level(world.bogota.id, product).await;
 }
 
-#[tokio::test]
-async fn a_stale_if_match_is_told_the_present_version() {
-    let world = World::new().await;
+async fn a_stale_if_match_is_told_the_present_version(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("A", 10).await.id;
     let order = world.buy("k", &[(product, 1)]).await.unwrap().value;
     world
@@ -182,9 +187,8 @@ async fn a_stale_if_match_is_told_the_present_version() {
     assert_eq!(current.version(), 2);
 }
 
-#[tokio::test]
-async fn a_replayed_step_answers_as_it_did_even_when_the_order_went_on() {
-    let world = World::new().await;
+async fn a_replayed_step_answers_as_it_did_even_when_the_order_went_on(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("A", 10).await.id;
     let order = world.buy("k", &[(product, 1)]).await.unwrap().value;
     let first = world

@@ -9,13 +9,31 @@ use abasto_domain::quantity::Quantity;
 use abasto_engine::branch::ChangeBranch;
 use abasto_engine::product::ChangeProduct;
 use abasto_engine::{Error, order::BuyerChoice};
+use abasto_sim::backing::Backing;
 use tokio::task::JoinSet;
 
 use crate::world::World;
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_last_unit_goes_to_one_of_fifty_buyers() {
-    let world = Arc::new(World::new().await);
+on_embedded_stores! {
+    the_last_unit_goes_to_one_of_fifty_buyers,
+    one_short_line_among_ten_keeps_nothing_and_uses_no_number,
+    every_short_line_is_named,
+    lines_of_one_product_are_summed_before_the_check,
+    orders_that_share_products_in_opposite_order_all_come_through,
+    twenty_requests_under_one_key_make_one_order,
+    a_key_with_other_content_does_nothing,
+    a_key_belongs_to_its_business,
+    the_first_answer_comes_again_whatever_changed_since,
+    five_hundred_orders_in_two_branches_get_numbers_without_gaps,
+    new_year_comes_to_each_branch_in_its_own_zone,
+    a_product_that_changes_between_read_and_commit_is_decided_anew,
+    limits_per_order_and_branch_lists_hold,
+    ids_of_another_business_are_not_there,
+    a_sum_beyond_a_quantity_is_refused_at_its_item,
+}
+
+async fn the_last_unit_goes_to_one_of_fifty_buyers(on: Backing) {
+    let world = Arc::new(World::new(on).await);
     let product = world.stocked("LAST", 1).await.id;
     let mut buyers = JoinSet::new();
     for buyer in 0..50 {
@@ -32,9 +50,8 @@ async fn the_last_unit_goes_to_one_of_fifty_buyers() {
     world.check_level(world.bogota.id, product).await;
 }
 
-#[tokio::test]
-async fn one_short_line_among_ten_keeps_nothing_and_uses_no_number() {
-    let world = World::new().await;
+async fn one_short_line_among_ten_keeps_nothing_and_uses_no_number(on: Backing) {
+    let world = World::new(on).await;
     let mut items = Vec::new();
     for line in 0..10 {
         let product = world
@@ -59,9 +76,8 @@ async fn one_short_line_among_ten_keeps_nothing_and_uses_no_number() {
     assert_eq!(order.value.number.sequence, 1);
 }
 
-#[tokio::test]
-async fn every_short_line_is_named() {
-    let world = World::new().await;
+async fn every_short_line_is_named(on: Backing) {
+    let world = World::new(on).await;
     let none = world.product("NEVER", 100).await.id;
     let few = world.stocked("FEW", 1).await.id;
     let Err(Error::InsufficientStock(short)) = world.buy("k", &[(none, 1), (few, 2)]).await else {
@@ -71,9 +87,8 @@ async fn every_short_line_is_named() {
     assert_eq!(named, BTreeSet::from([none, few]));
 }
 
-#[tokio::test]
-async fn lines_of_one_product_are_summed_before_the_check() {
-    let world = World::new().await;
+async fn lines_of_one_product_are_summed_before_the_check(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("SUM", 3).await.id;
     let refused = world.buy("two-lines", &[(product, 2), (product, 2)]).await;
     assert!(matches!(refused, Err(Error::InsufficientStock(short)) if short[0].available == -4));
@@ -87,9 +102,8 @@ async fn lines_of_one_product_are_summed_before_the_check() {
     assert_eq!(order.totals.total.minor(), 3 * 350_000);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn orders_that_share_products_in_opposite_order_all_come_through() {
-    let world = Arc::new(World::new().await);
+async fn orders_that_share_products_in_opposite_order_all_come_through(on: Backing) {
+    let world = Arc::new(World::new(on).await);
     let (a, b) = (
         world.stocked("A", 100).await.id,
         world.stocked("B", 100).await.id,
@@ -109,9 +123,8 @@ async fn orders_that_share_products_in_opposite_order_all_come_through() {
     assert_eq!(world.units(b).await, (0, 100));
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn twenty_requests_under_one_key_make_one_order() {
-    let world = Arc::new(World::new().await);
+async fn twenty_requests_under_one_key_make_one_order(on: Backing) {
+    let world = Arc::new(World::new(on).await);
     let (a, b) = (
         world.stocked("A", 100).await.id,
         world.stocked("B", 100).await.id,
@@ -146,9 +159,8 @@ async fn twenty_requests_under_one_key_make_one_order() {
     );
 }
 
-#[tokio::test]
-async fn a_key_with_other_content_does_nothing() {
-    let world = World::new().await;
+async fn a_key_with_other_content_does_nothing(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("A", 100).await.id;
     world.buy("key", &[(product, 1)]).await.unwrap();
     let mut other = vec![world.order(&[(product, 2)])];
@@ -168,9 +180,8 @@ async fn a_key_with_other_content_does_nothing() {
     assert_eq!(world.units(product).await, (99, 1));
 }
 
-#[tokio::test]
-async fn a_key_belongs_to_its_business() {
-    let world = World::new().await;
+async fn a_key_belongs_to_its_business(on: Backing) {
+    let world = World::new(on).await;
     let other = World::on(Arc::clone(&world.store)).await;
     let (here, there) = (
         world.stocked("A", 5).await.id,
@@ -182,9 +193,8 @@ async fn a_key_belongs_to_its_business() {
     assert_ne!(first.value.id, second.value.id);
 }
 
-#[tokio::test]
-async fn the_first_answer_comes_again_whatever_changed_since() {
-    let world = World::new().await;
+async fn the_first_answer_comes_again_whatever_changed_since(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("A", 5).await;
     let first = world.buy("key", &[(product.id, 1)]).await.unwrap();
     world
@@ -209,9 +219,8 @@ async fn the_first_answer_comes_again_whatever_changed_since() {
     assert_eq!(again.value, first.value);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn five_hundred_orders_in_two_branches_get_numbers_without_gaps() {
-    let world = Arc::new(World::new().await);
+async fn five_hundred_orders_in_two_branches_get_numbers_without_gaps(on: Backing) {
+    let world = Arc::new(World::new(on).await);
     let product = world.stocked("A", 1000).await.id;
     world.receive(world.medellin.id, product, 1000).await;
     let mut tasks = JoinSet::new();
@@ -242,9 +251,8 @@ async fn five_hundred_orders_in_two_branches_get_numbers_without_gaps() {
     }
 }
 
-#[tokio::test]
-async fn new_year_comes_to_each_branch_in_its_own_zone() {
-    let world = World::new().await;
+async fn new_year_comes_to_each_branch_in_its_own_zone(on: Backing) {
+    let world = World::new(on).await;
     let kiritimati = ChangeBranch {
         time_zone: Some("Pacific/Kiritimati".into()),
         ..ChangeBranch::default()
@@ -295,9 +303,8 @@ async fn new_year_comes_to_each_branch_in_its_own_zone() {
     );
 }
 
-#[tokio::test]
-async fn a_product_that_changes_between_read_and_commit_is_decided_anew() {
-    let world = World::new().await;
+async fn a_product_that_changes_between_read_and_commit_is_decided_anew(on: Backing) {
+    let world = World::new(on).await;
     let (seller, office) = (&world.engine, world.second_instance());
     let product = world.stocked("A", 100).await;
     world.buy("warm", &[(product.id, 1)]).await.unwrap();
@@ -358,9 +365,8 @@ async fn a_product_that_changes_between_read_and_commit_is_decided_anew() {
     assert_eq!(world.units(product.id).await, (97, 3));
 }
 
-#[tokio::test]
-async fn limits_per_order_and_branch_lists_hold() {
-    let world = World::new().await;
+async fn limits_per_order_and_branch_lists_hold(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("A", 100).await;
     let limit = ChangeProduct {
         max_per_order: Some(Some(Quantity::new(3).unwrap())),
@@ -388,9 +394,8 @@ async fn limits_per_order_and_branch_lists_hold() {
     world.buy("three", &[(product.id, 3)]).await.unwrap();
 }
 
-#[tokio::test]
-async fn ids_of_another_business_are_not_there() {
-    let world = World::new().await;
+async fn ids_of_another_business_are_not_there(on: Backing) {
+    let world = World::new(on).await;
     let other = World::on(Arc::clone(&world.store)).await;
     let (mine, theirs) = (
         world.stocked("A", 5).await.id,
@@ -416,9 +421,8 @@ async fn ids_of_another_business_are_not_there() {
     assert!(matches!(by_number, Err(Error::NotFound)));
 }
 
-#[tokio::test]
-async fn a_sum_beyond_a_quantity_is_refused_at_its_item() {
-    let world = World::new().await;
+async fn a_sum_beyond_a_quantity_is_refused_at_its_item(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("A", 5).await.id;
     let mut command = world.order(&[(product, 1_000_000)]);
     command.items.push(Item {

@@ -10,10 +10,27 @@ use abasto_domain::payment_call::{Answer, CALL_LEASE_MS, CallKind, Standing};
 use abasto_domain::payment_event::{EventFate, NewsKind};
 use abasto_engine::Error;
 use abasto_engine::order_action::OrderStep;
+use abasto_sim::backing::Backing;
 use tokio::task::JoinSet;
 
 use crate::selling::{UNPAID_MS, message};
 use crate::world::World;
+
+on_every_store! {
+    a_capture_told_many_times_at_once_pays_once,
+    news_in_reverse_order_end_the_same,
+    a_wrong_amount_or_business_pays_nothing,
+    a_message_that_comes_before_its_attempt_waits_for_it,
+    paid_too_late_takes_units_that_are_left,
+    paid_too_late_and_nothing_left_the_money_goes_back,
+    expiry_and_capture_at_once_end_in_one_of_two_ways,
+    a_failed_attempt_keeps_the_hold_and_another_one_pays,
+    two_refunds_that_exceed_together_are_not_both_made,
+    cancelled_but_paid_is_given_back_and_does_not_come_back,
+    a_call_is_claimed_by_one_instance_and_survives_its_death,
+    an_answer_that_says_captured_pays_like_a_message,
+    an_attempt_of_an_order_that_ended_is_never_begun,
+}
 
 fn cancel() -> OrderStep {
     OrderStep::Cancel {
@@ -30,9 +47,8 @@ fn answer(standing: Standing) -> Answer {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_capture_told_many_times_at_once_pays_once() {
-    let world = Arc::new(World::new().await);
+async fn a_capture_told_many_times_at_once_pays_once(on: Backing) {
+    let world = Arc::new(World::new(on).await);
     let product = world.stocked("PAN", 5).await.id;
     let order = world.unpaid("a", product, 2).await;
     let payment = world.pay("pay", order.id).await.unwrap();
@@ -65,9 +81,8 @@ async fn a_capture_told_many_times_at_once_pays_once() {
     world.audit().await;
 }
 
-#[tokio::test]
-async fn news_in_reverse_order_end_the_same() {
-    let world = World::new().await;
+async fn news_in_reverse_order_end_the_same(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("PAN", 5).await.id;
     let order = world.unpaid("a", product, 1).await;
     let payment = world.pay("pay", order.id).await.unwrap();
@@ -87,9 +102,8 @@ async fn news_in_reverse_order_end_the_same() {
     world.audit().await;
 }
 
-#[tokio::test]
-async fn a_wrong_amount_or_business_pays_nothing() {
-    let world = World::new().await;
+async fn a_wrong_amount_or_business_pays_nothing(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("PAN", 5).await.id;
     let order = world.unpaid("a", product, 1).await;
     let payment = world.pay("pay", order.id).await.unwrap();
@@ -116,9 +130,8 @@ async fn a_wrong_amount_or_business_pays_nothing() {
     other.audit().await;
 }
 
-#[tokio::test]
-async fn a_message_that_comes_before_its_attempt_waits_for_it() {
-    let world = World::new().await;
+async fn a_message_that_comes_before_its_attempt_waits_for_it(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("PAN", 5).await.id;
     let order = world.unpaid("a", product, 1).await;
     let payment = world.pay("pay", order.id).await.unwrap();
@@ -138,9 +151,8 @@ async fn a_message_that_comes_before_its_attempt_waits_for_it() {
     world.audit().await;
 }
 
-#[tokio::test]
-async fn paid_too_late_takes_units_that_are_left() {
-    let world = World::new().await;
+async fn paid_too_late_takes_units_that_are_left(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("PAN", 2).await.id;
     let order = world.unpaid("a", product, 1).await;
     let payment = world.pay("pay", order.id).await.unwrap();
@@ -166,9 +178,8 @@ async fn paid_too_late_takes_units_that_are_left() {
     world.audit().await;
 }
 
-#[tokio::test]
-async fn paid_too_late_and_nothing_left_the_money_goes_back() {
-    let world = World::new().await;
+async fn paid_too_late_and_nothing_left_the_money_goes_back(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("ONE", 1).await.id;
     let order = world.unpaid("a", product, 1).await;
     let payment = world.pay("pay", order.id).await.unwrap();
@@ -206,9 +217,8 @@ async fn paid_too_late_and_nothing_left_the_money_goes_back() {
     world.audit().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn expiry_and_capture_at_once_end_in_one_of_two_ways() {
-    let world = Arc::new(World::new().await);
+async fn expiry_and_capture_at_once_end_in_one_of_two_ways(on: Backing) {
+    let world = Arc::new(World::new(on).await);
     let product = world.stocked("PAN", 100).await.id;
     for round in 0..30 {
         let key = format!("round-{round}");
@@ -236,9 +246,8 @@ async fn expiry_and_capture_at_once_end_in_one_of_two_ways() {
     world.audit().await;
 }
 
-#[tokio::test]
-async fn a_failed_attempt_keeps_the_hold_and_another_one_pays() {
-    let world = World::new().await;
+async fn a_failed_attempt_keeps_the_hold_and_another_one_pays(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("ONE", 1).await.id;
     let order = world.unpaid("a", product, 1).await;
     let first = world.pay("first", order.id).await.unwrap();
@@ -276,9 +285,8 @@ async fn a_failed_attempt_keeps_the_hold_and_another_one_pays() {
     world.audit().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn two_refunds_that_exceed_together_are_not_both_made() {
-    let world = Arc::new(World::new().await);
+async fn two_refunds_that_exceed_together_are_not_both_made(on: Backing) {
+    let world = Arc::new(World::new(on).await);
     let product = world.stocked("PAN", 5).await.id;
     let order = world.unpaid("a", product, 1).await;
     let payment = world.pay("pay", order.id).await.unwrap();
@@ -314,9 +322,8 @@ async fn two_refunds_that_exceed_together_are_not_both_made() {
     world.audit().await;
 }
 
-#[tokio::test]
-async fn cancelled_but_paid_is_given_back_and_does_not_come_back() {
-    let world = World::new().await;
+async fn cancelled_but_paid_is_given_back_and_does_not_come_back(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("PAN", 5).await.id;
     let order = world.unpaid("a", product, 1).await;
     let payment = world.pay("pay", order.id).await.unwrap();
@@ -335,9 +342,8 @@ async fn cancelled_but_paid_is_given_back_and_does_not_come_back() {
     world.audit().await;
 }
 
-#[tokio::test]
-async fn a_call_is_claimed_by_one_instance_and_survives_its_death() {
-    let world = World::new().await;
+async fn a_call_is_claimed_by_one_instance_and_survives_its_death(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("PAN", 5).await.id;
     let order = world.unpaid("a", product, 1).await;
     world.pay("pay", order.id).await.unwrap();
@@ -362,9 +368,8 @@ async fn a_call_is_claimed_by_one_instance_and_survives_its_death() {
     world.audit().await;
 }
 
-#[tokio::test]
-async fn an_answer_that_says_captured_pays_like_a_message() {
-    let world = World::new().await;
+async fn an_answer_that_says_captured_pays_like_a_message(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("PAN", 5).await.id;
     let order = world.unpaid("a", product, 1).await;
     let payment = world.pay("pay", order.id).await.unwrap();
@@ -385,9 +390,8 @@ async fn an_answer_that_says_captured_pays_like_a_message() {
     world.audit().await;
 }
 
-#[tokio::test]
-async fn an_attempt_of_an_order_that_ended_is_never_begun() {
-    let world = World::new().await;
+async fn an_attempt_of_an_order_that_ended_is_never_begun(on: Backing) {
+    let world = World::new(on).await;
     let product = world.stocked("PAN", 5).await.id;
     let order = world.unpaid("a", product, 1).await;
     world.pay("pay", order.id).await.unwrap();

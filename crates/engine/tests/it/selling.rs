@@ -20,7 +20,6 @@ use abasto_engine::order::BuyerChoice;
 use abasto_engine::order_checkout::OrderCheckout;
 use abasto_engine::payment::{RequestRefund, StartPayment};
 use abasto_engine::{Context, Done, Error};
-use abasto_store::Store;
 use abasto_store::invariants::audit;
 
 use crate::world::World;
@@ -155,8 +154,7 @@ impl World {
 
     /// Everything that must always hold does.
     pub(crate) async fn audit(&self) {
-        let store: &dyn Store = &*self.store;
-        let report = audit(store, self.business()).await.unwrap();
+        let report = audit(&*self.store.store, self.business()).await.unwrap();
         assert!(report.is_clean(), "{report}");
     }
 }

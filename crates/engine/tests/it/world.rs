@@ -19,11 +19,10 @@ use abasto_engine::order_action::{OrderStep, StepOrder};
 use abasto_engine::product::NewProduct;
 use abasto_engine::stock::{Adjustment, MoveStock};
 use abasto_engine::{Context, Done, Engine, Error};
-use abasto_sim::model::ModelStore;
-use abasto_store::Store;
+use abasto_sim::backing::{Backed, Backing};
 
 pub(crate) struct World {
-    pub(crate) store: Arc<ModelStore>,
+    pub(crate) store: Arc<Backed>,
     pub(crate) engine: Engine,
     pub(crate) owner: Context,
     pub(crate) bogota: Arc<Branch>,
@@ -31,14 +30,17 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) async fn new() -> Self {
-        let store = Arc::new(ModelStore::new());
-        Self::on(store).await
+    pub(crate) async fn new(on: Backing) -> Self {
+        Self::on(Arc::new(on.open().await.unwrap())).await
+    }
+
+    pub(crate) async fn on_model() -> Self {
+        Self::new(Backing::Model).await
     }
 
     /// Another business in the same store.
-    pub(crate) async fn on(store: Arc<ModelStore>) -> Self {
-        let engine = Engine::new(Arc::clone(&store) as Arc<dyn Store>).unwrap();
+    pub(crate) async fn on(store: Arc<Backed>) -> Self {
+        let engine = Engine::new(Arc::clone(&store.store)).unwrap();
         let command = OpenBusiness {
             name: "Panadería".into(),
             currency: Currency::parse("COP").unwrap(),
@@ -72,7 +74,7 @@ impl World {
 
     /// Another instance on the same store, with caches of its own.
     pub(crate) fn second_instance(&self) -> Engine {
-        Engine::new(Arc::clone(&self.store) as Arc<dyn Store>).unwrap()
+        Engine::new(Arc::clone(&self.store.store)).unwrap()
     }
 
     pub(crate) fn business(&self) -> BusinessId {

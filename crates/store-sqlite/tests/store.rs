@@ -6,6 +6,7 @@
 mod world;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use abasto_store::record::{DocumentKey, Kind};
 use abasto_store::verdict::{Reply, Verdict};

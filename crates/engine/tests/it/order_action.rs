@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use abasto_domain::order_state::Status;
 use abasto_engine::order_action::{OrderStep, StepOrder};
+use abasto_engine::stock::{Counted, MoveStock};
 use abasto_engine::{Error, business::ChangeBusiness};
 use abasto_sim::backing::Backing;
 use abasto_store::query::Page;
@@ -17,6 +18,7 @@ on_embedded_stores! {
     two_cancellations_at_once_give_the_units_back_once,
     cancel_racing_prepare_ends_in_one_of_both,
     units_of_a_cancelled_order_come_back_or_are_lost,
+    a_cancelled_order_gives_back_units_of_a_shelf_that_was_counted_empty,
     a_stale_if_match_is_told_the_present_version,
     a_replayed_step_answers_as_it_did_even_when_the_order_went_on,
 }
@@ -163,6 +165,33 @@ async fn units_of_a_cancelled_order_come_back_or_are_lost(on: Backing) {
     let back = world.buy("k3", &[(product, 1)]).await.unwrap().value;
     world.step("c3", &back, cancel(Some(true))).await.unwrap();
     assert_eq!(world.units(product).await, (5, 0));
+    world.check_level(world.bogota.id, product).await;
+}
+
+/// What is reserved is on the shelf: no count goes below it, and it comes back when it is free.
+async fn a_cancelled_order_gives_back_units_of_a_shelf_that_was_counted_empty(on: Backing) {
+    let world = World::new(on).await;
+    let product = world.stocked("A", 10).await.id;
+    let order = world.buy("k", &[(product, 4)]).await.unwrap().value;
+    let count = async |key: &str, counted: i64| {
+        let level = world.level(world.bogota.id, product).await;
+        let command = MoveStock::Count {
+            branch: world.bogota.id,
+            items: vec![Counted {
+                product,
+                counted,
+                expected_version: level.version,
+            }],
+        };
+        let counted = world.engine.move_stock(&world.owner, key, command).await;
+        counted.map(drop)
+    };
+    let below = count("to zero", 0).await;
+    assert!(matches!(below, Err(Error::BelowReserved(_))), "{below:?}");
+    count("to what is reserved", 4).await.unwrap();
+    assert_eq!(world.units(product).await, (0, 4));
+    world.step("c", &order, cancel(None)).await.unwrap();
+    assert_eq!(world.units(product).await, (4, 0));
     world.check_level(world.bogota.id, product).await;
 }
 

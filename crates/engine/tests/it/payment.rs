@@ -5,11 +5,12 @@ use std::sync::Arc;
 use abasto_domain::id::RawId;
 use abasto_domain::money::Amount;
 use abasto_domain::order_state::{PaymentStatus, Status};
-use abasto_domain::payment::PaymentState;
+use abasto_domain::payment::{Payment, PaymentState, Provider};
 use abasto_domain::payment_call::{Answer, CALL_LEASE_MS, CallKind, Standing};
 use abasto_domain::payment_event::{EventFate, NewsKind};
 use abasto_engine::Error;
 use abasto_engine::order_action::OrderStep;
+use abasto_engine::payment::StartPayment;
 use abasto_sim::backing::Backing;
 use tokio::task::JoinSet;
 
@@ -21,7 +22,9 @@ on_every_store! {
     news_in_reverse_order_end_the_same,
     a_wrong_amount_or_business_pays_nothing,
     a_message_that_comes_before_its_attempt_waits_for_it,
+    a_parked_message_pays_once_its_attempt_has_a_name,
     paid_too_late_takes_units_that_are_left,
+    the_last_unit_goes_to_the_late_payer_or_to_the_next_buyer,
     paid_too_late_and_nothing_left_the_money_goes_back,
     expiry_and_capture_at_once_end_in_one_of_two_ways,
     a_failed_attempt_keeps_the_hold_and_another_one_pays,
@@ -148,6 +151,86 @@ async fn a_message_that_comes_before_its_attempt_waits_for_it(on: Backing) {
         }
     }
     assert_eq!(tries, 12, "it is given up in the end");
+    world.audit().await;
+}
+
+async fn a_parked_message_pays_once_its_attempt_has_a_name(on: Backing) {
+    let world = World::new(on).await;
+    let product = world.stocked("PAN", 5).await.id;
+    let order = world.unpaid("a", product, 1).await;
+    // A provider that names its payments itself, when it is called.
+    let command = StartPayment {
+        order: order.id,
+        provider: Provider::Stripe,
+        return_url: None,
+    };
+    let engine = world.second_instance().with_providers(&Provider::ALL);
+    let started = engine.start_payment(&world.owner, "pay", command);
+    let payment = started.await.unwrap().value;
+    assert_eq!(payment.provider_ref, None);
+    let named = Payment {
+        provider_ref: Some("named-later".into()),
+        ..Payment::clone(&payment)
+    };
+    let early = message("early", &named, NewsKind::Captured, payment.amount);
+    let fate = world.tell_raw(world.business(), early.clone()).await;
+    assert_eq!(fate.unwrap(), EventFate::Parked);
+    // Twice changes nothing.
+    world.tell_raw(world.business(), early).await.unwrap();
+    assert_eq!(
+        world.order_now(order.id).await.status,
+        Status::PendingPayment
+    );
+    let calls = world.engine.claim_calls(10).await.unwrap();
+    let named = Answer {
+        provider_ref: Some("named-later".into()),
+        ..answer(Standing::Pending)
+    };
+    world.engine.answer_call(&calls[0], &named).await.unwrap();
+    world.later(UNPAID_MS / 2);
+    world.engine.retry_parked_events().await.unwrap();
+    let paid = world.order_now(order.id).await;
+    assert_eq!(
+        (paid.status, paid.payment_status),
+        (Status::Pending, PaymentStatus::Paid)
+    );
+    assert_eq!(world.engine.retry_parked_events().await.unwrap(), 0);
+    world.audit().await;
+}
+
+async fn the_last_unit_goes_to_the_late_payer_or_to_the_next_buyer(on: Backing) {
+    let world = Arc::new(World::new(on).await);
+    for round in 0..10 {
+        let key = format!("round-{round}");
+        let product = world.stocked(&key, 1).await.id;
+        let order = world.unpaid(&key, product, 1).await;
+        let payment = world.pay(&format!("{key}-pay"), order.id).await.unwrap();
+        world.later(UNPAID_MS);
+        let telling = {
+            let (world, key) = (Arc::clone(&world), key.clone());
+            tokio::spawn(async move {
+                let kind = NewsKind::Captured;
+                world.tell(&key, &payment, kind, payment.amount).await
+            })
+        };
+        let buying = {
+            let world = Arc::clone(&world);
+            let key = format!("{key}-next");
+            tokio::spawn(async move { world.buy(&key, &[(product, 1)]).await })
+        };
+        telling.await.unwrap().unwrap();
+        let bought = buying.await.unwrap();
+        let late = world.order_now(order.id).await;
+        match bought {
+            Ok(_) => assert_ne!(late.status, Status::Pending, "one unit, two orders"),
+            Err(Error::InsufficientStock(_)) => assert_eq!(
+                (late.status, late.payment_status),
+                (Status::Pending, PaymentStatus::Paid)
+            ),
+            Err(other) => panic!("{other:?}"),
+        }
+        assert_eq!(world.units(product).await, (0, 1));
+    }
     world.audit().await;
 }
 
